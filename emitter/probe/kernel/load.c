@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define TEXT_OF(token) #token
@@ -22,7 +23,8 @@ const char *kernel_built(void) {
 #endif
 }
 
-/* Where sinks are, too: LIFELINE_PLUGIN_DIR, which excludes the others; beside the program; where it is installed. */
+/* Where sinks are, too: LIFELINE_PLUGIN_DIR, which excludes the others; beside the program, unless it has more rights
+ * than its user, who may have linked it anywhere; where it is installed. */
 static bool find_plugin(char path[PATH_MAX + 64]) {
   char own[PATH_MAX];
   const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
@@ -30,7 +32,7 @@ static bool find_plugin(char path[PATH_MAX + 64]) {
     snprintf(path, PATH_MAX + 64, "%s/%s", given, plugin);
     return access(path, R_OK) == 0;
   }
-  ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+  ssize_t length = getauxval(AT_SECURE) == 0 ? readlink("/proc/self/exe", own, sizeof own - 1) : 0;
   if (length > 0) {
     own[length] = '\0';
     *strrchr(own, '/') = '\0';
