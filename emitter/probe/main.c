@@ -160,7 +160,7 @@ static bool start(probe *all) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  all->host = (host){proc, sys};
+  all->host = (host){proc, sys, strcmp(options->proc, "/proc") != 0 && options->netns == NULL};
   all->cgroups = (cgroups){sys, options->cgroups, options->cgroup_count};
   all->targets = (targets){
       .proc = proc,

@@ -8,6 +8,7 @@
 typedef struct host {
   int proc; /* directory, for --proc that of another mount */
   int sys;
+  bool is_others; /* --proc is that of another mount, and no --netns was chosen: the network of its process 1 counts */
 } host;
 
 /* sample_function of schedule.h; ctx is a host. */

@@ -25,13 +25,15 @@ static bool emit_line(char *line) {
   return true;
 }
 
-/* Of the main thread's network namespace, which --netns may have changed: the file is opened anew. */
+/* Of the main thread's network namespace, which --netns may have changed: the file is opened anew. In /proc of another
+ * mount net/dev is that of the reader, too. */
 bool host_network_sample(void *ctx, uint64_t now_ns) {
   const host *from = ctx;
   bool good = true;
   (void)now_ns;
   if (!ll_event_is_on(host_network)) return true;
-  char *text = file_read(from->proc, "net/dev");
+  char *text = from->is_others ? file_read(from->proc, "1/net/dev") : NULL;
+  if (text == NULL) text = file_read(from->proc, "net/dev");
   if (text == NULL) {
     SAY_ONCE("/proc/net/dev cannot be read: %s; host.network is not emitted", strerror(errno));
     return false;

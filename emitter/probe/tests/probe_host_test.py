@@ -53,6 +53,12 @@ class Host(ProbeTest):
                          [["lo", 1, 2, 3, 4, 5, 6, 7, 8], ["eth0:1", 9, 1, 0, 0, 9, 1, 0, 0]])
         self.assertEqual([list(e.values()) for e in found["host.pressure"]], [["cpu", 11, 0], ["memory", 12, 2], ["io", 13, 3]])
 
+    def test_interfaces_are_those_of_process_1_of_another_proc(self):
+        ours = "h\nh\n    lo: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n"
+        self.probe("--proc", self.proc({"net/dev": ours, "1/net/dev": ours.replace("lo", "eth7")}), "--count", 1,
+                   "--sample", "network")
+        self.assertEqual([e["interface"] for e in self.events("host.network")], ["eth7"])
+
     def test_a_missing_file_is_reported_once_and_the_others_go_on(self):
         files = {name: text for name, text in PROC.items() if not name.startswith("pressure")}
         err = self.probe("--proc", self.proc(files), "--count", 3, "--every", "20ms")
