@@ -36,6 +36,7 @@ def finish(running):
 
 
 class ProbeTest(unittest.TestCase):
+    output = "events.llb"  # what events() reads, in self.folder
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -90,7 +91,7 @@ class ProbeTest(unittest.TestCase):
         return found
 
     def written(self):
-        path = self.folder / "events.llb"
+        path = self.folder / self.output
         return path.read_bytes() if path.exists() else b""
 
     def child(self, code, *arguments, prefix=(), **more):
