@@ -43,7 +43,8 @@ typedef struct probe {
   sessions sessions;
   broker_clock broker_clock;
   follow follow;
-  sampler *process, *connections, *kernel; /* their rates change; NULL if they are not sampled */
+  sampler *process, *connections, *kernel;       /* their rates follow the targets; NULL if they are not sampled */
+  ll_dynamic *process_asked, *connections_asked; /* as in a sampler */
   uint64_t periods_left;
 } probe;
 
@@ -114,6 +115,18 @@ static bool wants(const probe *all, probe_sample kind) {
   return all->options.samples >> kind & 1;
 }
 
+/* Whether an activation asks for the events of this type: types are full by default, so that a second one of the same
+ * name, which is never emitted and is off by RATE_RULES, has to tell. */
+#define RATE_RULES "host.* off level=debug3; tcp.info off level=debug3"
+
+static ll_dynamic *asked_for(const char *prefix, const char *name) {
+  char type[64];
+  ll_dynamic *declared;
+  snprintf(type, sizeof type, "%s%s", prefix, name);
+  ll_declare(type, LL_DEBUG3, NULL, 0, &declared);
+  return declared; /* NULL on error */
+}
+
 static void add_samplers(probe *all) {
   static const struct {
     probe_sample kind;
@@ -125,8 +138,10 @@ static void add_samplers(probe *all) {
   uint64_t every_ns = all->options.every_ns, now_ns = monotonic_ns();
   schedule *to = &all->schedule;
   for (unsigned i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
-    if (wants(all, of_host[i].kind))
-      schedule_add(to, probe_sample_names[of_host[i].kind], of_host[i].sample, &all->host, every_ns, now_ns);
+    if (wants(all, of_host[i].kind)) {
+      const char *name = probe_sample_names[of_host[i].kind];
+      schedule_add(to, name, of_host[i].sample, &all->host, every_ns, now_ns)->asked = asked_for("host.", name);
+    }
   if (wants(all, SAMPLE_CLOCK) && all->broker_clock.plugin != NULL)
     schedule_add(to, "clock.broker", broker_clock_sample, &all->broker_clock, every_ns, now_ns);
   if (wants(all, SAMPLE_CGROUP) && all->options.cgroup_count > 0)
@@ -137,6 +152,8 @@ static void add_samplers(probe *all) {
   if (wants(all, SAMPLE_TCP)) all->connections = schedule_add(to, "tcp", sample_connections, all, every_ns, now_ns);
   if (all->follow.kernel != NULL) all->kernel = schedule_add(to, "kernel", sample_kernel, all, every_ns, now_ns);
   schedule_add(to, "report", report, all, REPORT_NS, now_ns + REPORT_NS);
+  if (wants(all, SAMPLE_PROCESS)) all->process_asked = asked_for("host.", "process");
+  if (wants(all, SAMPLE_TCP)) all->connections_asked = asked_for("tcp.", "info");
   all->periods_left = all->options.count;
   if (all->options.count > 0) schedule_add(to, "count", count_down, all, every_ns, now_ns); /* after all others */
 }
@@ -177,11 +194,23 @@ static bool start(probe *all) {
   return true;
 }
 
-/* Sampling follows the fastest target; without any, new ones are looked for at the usual rate. */
+static uint64_t usual_period(const probe *all, bool asked) {
+  const probe_options *of = &all->options;
+  return asked && of->fast_ns < of->every_ns ? of->fast_ns : of->every_ns;
+}
+
+/* Samplers of the host follow activations. Those of processes follow the fastest target; without any, new ones are
+ * looked for at the usual rate. */
 static void adapt(probe *all) {
-  uint64_t now_ns = monotonic_ns(), period_ns = targets_period(&all->targets, now_ns);
-  uint64_t every_ns = all->options.every_ns;
-  if (period_ns == 0 || period_ns > every_ns) period_ns = every_ns;
+  uint64_t now_ns = monotonic_ns();
+  for (unsigned i = 0; i < all->schedule.count; i++) {
+    sampler *one = &all->schedule.samplers[i];
+    if (one->asked != NULL) schedule_rate(one, usual_period(all, ll_is_full(one->asked)), now_ns);
+  }
+  uint64_t usual_ns = usual_period(all, ll_is_full(all->process_asked) || ll_is_full(all->connections_asked));
+  all->targets.periods_ns[RATE_NORMAL] = usual_ns;
+  uint64_t period_ns = targets_period(&all->targets, now_ns);
+  if (period_ns == 0 || period_ns > usual_ns) period_ns = usual_ns;
   if (all->process != NULL) schedule_rate(all->process, period_ns, now_ns);
   if (all->connections != NULL) schedule_rate(all->connections, period_ns, now_ns);
   if (all->kernel != NULL) schedule_rate(all->kernel, period_ns, now_ns);
@@ -202,6 +231,7 @@ static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) 
   polled[count + 1] = (struct pollfd){.fd = -1, .events = POLLIN};
   if (all->follow.kernel != NULL) polled[count + 1].fd = kernel_descriptor(all->follow.kernel);
   uint64_t now_ns = monotonic_ns(), allowed_ns = all->sessions.next_ns;
+  if (next_ns > now_ns + SECOND_NS) next_ns = now_ns + SECOND_NS; /* an activation may come */
   polled[count] = (struct pollfd){.fd = now_ns >= allowed_ns ? all->sessions.notify : -1, .events = POLLIN};
   if (now_ns < allowed_ns && allowed_ns < next_ns) next_ns = allowed_ns;
   uint64_t wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
@@ -248,7 +278,7 @@ static void print_totals(const probe *all) {
 static char *rules(void) {
   const char *given = getenv("LIFELINE_RESOLUTION");
   char *text;
-  return asprintf(&text, "%s; %s", KERNEL_RULES, given != NULL ? given : "") < 0 ? NULL : text;
+  return asprintf(&text, KERNEL_RULES "; " RATE_RULES "; %s", given != NULL ? given : "") < 0 ? NULL : text;
 }
 
 /* What is written to a closed standard descriptor must not reach a socket that got its number. */

@@ -7,6 +7,8 @@
 #ifndef LIFELINE_PROBE_SCHEDULE_H
 #define LIFELINE_PROBE_SCHEDULE_H
 
+#include <lifeline/dynamic.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +25,7 @@ typedef struct sampler {
   uint64_t period_ns; /* 0: not sampled */
   uint64_t due_ns;
   uint64_t samples, skipped, failures, busy_ns;
+  ll_dynamic *asked; /* on while an activation asks for its events in full; NULL: nobody may */
 } sampler;
 
 typedef struct schedule {

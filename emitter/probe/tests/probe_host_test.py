@@ -131,6 +131,32 @@ class Host(ProbeTest):
         self.assertGreaterEqual(counted["skipped"], 15)
         self.assertEqual(counted["samples"], len(self.events("host.load")))
 
+    def test_what_an_activation_asks_for_is_sampled_fast_while_it_lasts(self):
+        triggers = self.folder / "triggers"
+        triggers.touch(mode=0o600)
+        self.environment |= {"LIFELINE_TRIGGERS": str(triggers)}
+        running = self.start("--every", "1h", "--fast", "10ms", "--sample", "load,memory,process", "--pid",
+                             self.child("import sys; sys.stdin.read()").pid)
+        until(lambda: self.events("host.load"), "the first sample")
+
+        def wait_for(lines, name, what):
+            fresh = triggers.with_suffix(".new")
+            fresh.write_text(lines + "end\n")
+            fresh.chmod(0o600)
+            fresh.rename(triggers)
+            seen = len(self.events(name))
+            until(lambda: len(self.events(name)) > seen + 5, what)
+
+        wait_for("host.load full\n", "host.load", "samples of the load")
+        self.assertEqual((len(self.events("host.memory")), len(self.events("host.process"))), (1, 1))
+        wait_for("host.memory full\n", "host.memory", "samples of the memory")
+        asked = "host.process full\nhost.load sample:2\n"
+        wait_for(asked, "host.process", "samples of the process")
+        loads = len(self.events("host.load"))
+        wait_for(asked, "host.process", "more of them")
+        self.assertLessEqual(len(self.events("host.load")), loads + 3) # those that were due are taken
+        self.assertEqual(self.end(running)[0], 0)
+
     @unittest.skipIf(os.environ.get("LIFELINE_SANITIZE"), "a sanitizer wants to be loaded first")
     def test_a_suspension_is_no_step(self):
         suspended = self.folder / "suspended"
