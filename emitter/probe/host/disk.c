@@ -7,7 +7,34 @@
 #include <lifeline/events.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The kernel has 32 bits of these times, which the requests of a busy disk fill in days. */
+typedef struct disk {
+  char name[64];
+  uint64_t operations, read_ms, write_ms, busy_ms; /* without the kernel's wraps since the first sample */
+} disk;
+
+/* What is known of the disk; NULL without memory. */
+static disk *disk_of(const char *name) {
+  static disk *all;
+  static size_t count;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(all[i].name, name) == 0) return &all[i];
+  disk *larger = realloc(all, (count + 1) * sizeof *all);
+  if (larger == NULL) return NULL;
+  all = larger;
+  disk *made = &all[count++];
+  *made = (disk){.operations = UINT64_MAX};
+  strcpy(made->name, name);
+  return made;
+}
+
+static void advance(uint64_t *ms, uint64_t now) {
+  uint32_t more = (uint32_t)(now - *ms);
+  if (more <= INT32_MAX) *ms += more;
+}
 
 /* "254 0 vda reads merged sectors ms writes merged sectors ms in_flight busy_ms weighted_ms ...", in sectors of 512
  * bytes. Devices that never moved anything (unused loop and RAM disks) are left out. */
@@ -32,8 +59,19 @@ static bool emit_line(char *line) {
   if (word == NULL || text_numbers(&line, columns, COLUMNS) < COLUMNS) return false;
   if (columns[READS] + columns[WRITES] + columns[IN_FLIGHT] == 0) return true;
   text_copy(name, sizeof name, word);
-  ll_emit(host_disk, name, columns[READS], columns[READ_SECTORS] * 512, columns[READ_MS], columns[WRITES],
-          columns[WRITE_SECTORS] * 512, columns[WRITE_MS], columns[BUSY_MS],
+  disk *known = disk_of(name);
+  if (known == NULL) return false;
+  if (columns[READS] + columns[WRITES] < known->operations) { /* the first sample, or another disk of this name */
+    known->read_ms = columns[READ_MS];
+    known->write_ms = columns[WRITE_MS];
+    known->busy_ms = columns[BUSY_MS];
+  }
+  known->operations = columns[READS] + columns[WRITES];
+  advance(&known->read_ms, columns[READ_MS]);
+  advance(&known->write_ms, columns[WRITE_MS]);
+  advance(&known->busy_ms, columns[BUSY_MS]);
+  ll_emit(host_disk, name, columns[READS], columns[READ_SECTORS] * 512, known->read_ms, columns[WRITES],
+          columns[WRITE_SECTORS] * 512, known->write_ms, known->busy_ms,
           columns[IN_FLIGHT] <= UINT32_MAX ? (uint32_t)columns[IN_FLIGHT] : UINT32_MAX);
   return true;
 }

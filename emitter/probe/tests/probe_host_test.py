@@ -59,6 +59,19 @@ class Host(ProbeTest):
                    "--sample", "network")
         self.assertEqual([e["interface"] for e in self.events("host.network")], ["eth7"])
 
+    def test_times_of_a_disk_go_on_when_the_kernels_wrap(self):
+        line = "254 0 vda {0} 0 16 {1} 20 0 32 {1} 0 {1} 0\n"
+        root = self.proc({"diskstats": line.format(10, 2**32 - 6)})
+        running = self.start("--proc", root, "--every", "20ms", "--sample", "disk")
+        for operations, time in ((11, 10), (5, 7)): # a wrap; another disk with this name
+            seen = len(self.events("host.disk"))
+            until(lambda: len(self.events("host.disk")) > seen + 1, "samples")
+            (root / "diskstats").write_text(line.format(operations, time))
+        until(lambda: self.events("host.disk")[-1]["reads"] == 5, "samples of the other disk")
+        self.end(running)
+        found = {tuple(e[name] for name in ("reads", "read_time", "write_time", "busy_time")) for e in self.events("host.disk")}
+        self.assertEqual(found, {(10, *[2**32 - 6] * 3), (11, *[2**32 + 10] * 3), (5, 7, 7, 7)})
+
     def test_a_missing_file_is_reported_once_and_the_others_go_on(self):
         files = {name: text for name, text in PROC.items() if not name.startswith("pressure")}
         err = self.probe("--proc", self.proc(files), "--count", 3, "--every", "20ms")
