@@ -1,7 +1,8 @@
 /* bench-caliper: ll_begin and ll_end around an empty operation, with the emitter running into null:.
  *
  * Its floor is the minimum work of any caliper: reading the CPU's counter twice, and updating three summaries (value,
- * duration, rate) with the simplest arithmetic.
+ * duration, rate) with the simplest arithmetic. With --array the operation is a calculation over an array, as in
+ * Kissel et al. 2012, section IV.A, and the floor is that alone.
  */
 #include "options.h"
 #include "row.h"
@@ -15,10 +16,11 @@
 
 LL_CALIPER(work, "bench.work", LL_INFO, "B");
 
-static const char usage[] = "Usage: bench-caliper --name ROW [--operations N] [--repetitions N]\n"
+static const char usage[] = "Usage: bench-caliper --name ROW [--operations N] [--repetitions N] [--array N]\n"
                             "\n"
                             "Prints one row of the benchmark as JSON: nanoseconds per operation, and its own floor's.\n"
-                            "--operations per repetition (5000000), --repetitions (25).\n";
+                            "--operations per repetition (5000000), --repetitions (25).\n"
+                            "--array: calculate over an array of so many numbers, with calipers and without.\n";
 
 enum { TURNS = 10 }; /* caliper and floor alternate this often in a repetition */
 
@@ -59,6 +61,28 @@ __attribute__((noinline)) static void run_caliper(uint64_t count) {
   }
 }
 
+static double numbers[4096];
+static uint64_t array; /* how many of them */
+
+static inline void calculate(void) {
+  for (uint64_t i = 0; i < array; i++)
+    numbers[i] = numbers[i] * 0.999 + 1;
+  __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void run_array(uint64_t count) {
+  for (uint64_t i = 0; i < count; i++)
+    calculate();
+}
+
+__attribute__((noinline)) static void run_array_caliper(uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) {
+    ll_operation working = ll_begin(work);
+    calculate();
+    ll_end(work, working, (double)(array * sizeof *numbers));
+  }
+}
+
 static double timed(void (*run)(uint64_t)) {
   uint64_t began = now_ns();
   run(operations / TURNS);
@@ -69,8 +93,8 @@ static row_sample repeat(void *unused) {
   (void)unused;
   row_sample sum = {0, 0};
   for (int i = 0; i < TURNS; i++) {
-    sum.floor += timed(run_floor);
-    sum.value += timed(run_caliper);
+    sum.floor += timed(array > 0 ? run_array : run_floor);
+    sum.value += timed(array > 0 ? run_array_caliper : run_caliper);
   }
   return sum;
 }
@@ -79,6 +103,7 @@ int main(int argc, char **argv) {
   static const struct option names[] = {{"name", required_argument, NULL, 'n'},
                                         {"operations", required_argument, NULL, 'o'},
                                         {"repetitions", required_argument, NULL, 'r'},
+                                        {"array", required_argument, NULL, 'a'},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
   const char *name = NULL;
@@ -89,6 +114,7 @@ int main(int argc, char **argv) {
     case 'n': name = optarg; break;
     case 'o': legal = legal && parse_number(optarg, TURNS, 1u << 30, &operations); break;
     case 'r': legal = legal && parse_number(optarg, 1, ROW_REPETITIONS_MAX, &repetitions); break;
+    case 'a': legal = legal && parse_number(optarg, 1, sizeof numbers / sizeof *numbers, &array); break;
     case 'h': fputs(usage, stdout); return 0;
     default: legal = false;
     }
