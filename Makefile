@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 ONLY_STAGES = $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-console results results-bottleneck results-fleet lint install clean
+.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-console results results-bottleneck results-fileserver results-fleet lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,11 @@ results-bottleneck: ## what limits real transfers, known and answered, half an h
 	@scripts/setup --dev
 	@scripts/build
 	@scripts/results-bottleneck $(if $(ONLY),--only '$(ONLY)')
+
+results-fileserver: ## what measuring costs a file server that nobody recompiled (MINUTES=20)
+	@scripts/setup --dev
+	@scripts/build c go
+	@scripts/results-fileserver --minutes $(or $(MINUTES),20)
 
 results-fleet: ## the generator fleet's study, 2 hours (HOURS=, QUICK=1: 15 minutes); goes on where it was stopped (AGAIN=1: anew)
 	@scripts/setup

@@ -4,11 +4,14 @@ import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from .processors import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = ROOT / "build/emitter/bin"
@@ -89,6 +92,32 @@ def emit(url, events, compression="none"):
     if counts["emitted"] != events or counts["dropped"] or not counts["flushed"]:
         raise RuntimeError(f"of {events} events the emitter counted {counts}")
     return seconds
+
+
+def free_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return server.getsockname()[1]
+
+
+def processes_of(root):
+    """The process and its descendants."""
+    children = {}
+    for (pid, _), (parent, _) in processes().items():
+        children.setdefault(parent, []).append(pid)
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def cpu_seconds(root):
+    """Of a process and its descendants, by their CPU clocks, which are finer than ticks."""
+    total = 0
+    for pid in processes_of(root):
+        with contextlib.suppress(OSError):
+            total += time.clock_gettime(~pid << 3 | 2)
+    return total
 
 
 def wait_until(reached, what, timeout=600):

@@ -17,12 +17,17 @@ from benching.emitter.__main__ import PARTS  # noqa: E402
 from benching.emitter.bursts import CASES as BURSTS  # noqa: E402
 from benching.emitter.programs import measure, measured_quietly  # noqa: E402
 from benching.emitter.row import Case, Row, merged  # noqa: E402
+from benching.emitter.summaries import trimmed_mean  # noqa: E402
 from benching.emitter.sustained import check, destination, once  # noqa: E402
+from benching.fileserver import measure as fileserver  # noqa: E402
+from benching.fileserver.servers import IDLE, MODES, PRELOAD, lacking  # noqa: E402
 from benching.jobs import row as jobs_row  # noqa: E402
 from benching.jobs.__main__ import families  # noqa: E402
 from benching.limit import at_least, at_most  # noqa: E402
 from benching.processes import BIN  # noqa: E402
+from benching.results import calipers as calipers_page  # noqa: E402
 from benching.results import console as console_results  # noqa: E402
+from benching.results import fileserver as fileserver_page  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
 from benching.suite import updated  # noqa: E402
 
@@ -170,6 +175,56 @@ class Programs(unittest.TestCase):
         found = measure(BURSTS[0], "bench-emit", "--events", 1000, "--bursts", 2, "--repetitions", 3)
         self.assertEqual(len(found.values), len(found.floors))
         self.assertEqual(found.details["emitted"] % 1000, 0)
+
+
+    def test_calipers_over_an_array_are_compared_with_the_same_loop(self):
+        found = measure(Case("caliper.array", "what"), "bench-caliper", "--array", 64, "--operations", 10_000, "--repetitions", 3)
+        self.assertEqual(len(found.values), len(found.floors))
+        self.assertGreater(min(found.floors), 0)
+
+
+class Calipers(unittest.TestCase):
+    def test_a_trimmed_mean_leaves_out_both_ends(self):
+        self.assertEqual(trimmed_mean([1000, *[5] * 7, 6, -900]), (5 * 7 + 6) / 8)
+
+    def test_a_share_is_that_of_two_calls_in_the_time_of_a_block(self):
+        self.assertAlmostEqual(calipers_page.share(103, 10), 0.00098, 5)
+        self.assertAlmostEqual(calipers_page.share(103, 1000), 0.098, 3)
+
+
+class FileServer(unittest.TestCase):
+    @staticmethod
+    def document(with_calipers):
+        value = {"mb_per_s": 100, "cpu_ns_per_byte": 1, "others": 0}
+        values = {mode: [dict(value) for _ in with_calipers] for mode in MODES}
+        values["calipers"] = [value | {"mb_per_s": rate} for rate in with_calipers]
+        return {"cells": [{"server": "nginx", "clients": 1, "values": values}]}
+
+    def test_an_aim_is_met_missed_or_not_shown_by_the_whole_interval(self):
+        for rates, said in (([99.5, 99, 99.1, 99.2], "met in 2 of 2"), ([90, 91, 92, 93], "missed in 1, not shown in 0"),
+                            ([90, 99, 110, 95, 99], "missed in 0, not shown in 1")):
+            self.assertIn(said, fileserver_page.of(self.document(rates)))
+
+    def test_less_throughput_and_more_cpu_are_both_positive(self):
+        values = {"without": [{"mb_per_s": 100, "cpu_ns_per_byte": 1}], "calipers": [{"mb_per_s": 90, "cpu_ns_per_byte": 1.1}]}
+        for figure in fileserver_page.FIGURES:
+            self.assertAlmostEqual(fileserver_page.costs(values, "calipers", figure)[0], 0.1)
+
+    @unittest.skipIf(lacking() or not PRELOAD.exists(), lacking() or "the C parts are not built: scripts/build c")
+    def test_every_server_is_measured_in_every_mode_and_one_that_takes_too_long_is_named(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "data").mkdir()
+            (folder / "data/file").write_bytes(bytes(fileserver.SIZE))
+            (folder / "data").chmod(0o555)
+            for server in IDLE:
+                for mode in MODES:
+                    with self.subTest(server=server, mode=mode):
+                        found = fileserver.measure(server, 2, mode, 2, folder)
+                        self.assertGreater(found["mb_per_s"], 0)
+                        self.assertGreater(found["cpu_ns_per_byte"], 0)
+            with self.assertRaisesRegex(RuntimeError, "nginx, clients: 1, mode: off: .*within 0 s"):
+                fileserver.measure("nginx", 1, "off", 1000, folder, limit=0)
 
 
 class Pages(unittest.TestCase):

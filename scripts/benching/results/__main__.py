@@ -4,9 +4,9 @@ import json
 import sys
 
 from ..machine import ROOT
-from . import bottleneck, console
+from . import bottleneck, calipers, console
 from . import emitter as emitter_page
-from . import jobs, overview, table1, table2, transfers, triggers
+from . import fileserver, jobs, overview, table1, table2, transfers, triggers
 
 RESULTS = ROOT / "results"
 
@@ -23,13 +23,20 @@ def pages(bench):
                 raise SystemExit(f"results: emitter.json has no row {missing[0]}: run make bench-emitter")
             found[f"{name}.md"] = page.page(measured)
             found[f"{name}.svg"] = page.plot(measured)
+        if calipers.ROW in measured:
+            found["calipers.md"] = calipers.page(measured)
+            found["calipers.svg"] = calipers.plot(measured)
     if "jobs" in bench:
         found["jobs.md"] = jobs.page(bench["jobs"])
         found["jobs.svg"] = jobs.plot(bench["jobs"])
     if "console" in bench:
         found["console.md"] = console.page(bench["console"])
         found["console.svg"] = console.plot(bench["console"])
-    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "console")]
+    served = bench.get("file-server")
+    if served:
+        found["netlogger-table-3.md"] = fileserver.page(served)
+        found["netlogger-table-3.svg"] = fileserver.plot(served)
+    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "console", "file-server")]
     validated = RESULTS / "validation" / "bottleneck.json"
     validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
     if validation:
@@ -38,7 +45,7 @@ def pages(bench):
     if matrix:
         found["bottleneck/README.md"] = transfers.page(matrix)
         found |= {f"bottleneck/{name}": picture for name, picture in transfers.figures(matrix).items()}
-    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix)
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix, served)
     return found
 
 

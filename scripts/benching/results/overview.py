@@ -1,6 +1,6 @@
 """results/README.md: what there is, and the figures that have no page of their own."""
 
-from . import bottleneck, console, transfers
+from . import bottleneck, calipers, console, fileserver, transfers
 from .machine import sentence
 
 
@@ -16,7 +16,9 @@ def emitter_lines(emitter):
             f"{limits_met(emitter.document)} |",
             "| [netlogger-table-1.md](netlogger-table-1.md) | NetLogger's Table 1: events per second, formats |",
             "| [netlogger-table-2.md](netlogger-table-2.md) | NetLogger's Table 2: threads |",
-            "| [triggers.md](triggers.md) | NetLogger's section 5: watched trigger file, reparsing, filter |"]
+            "| [triggers.md](triggers.md) | NetLogger's section 5: watched trigger file, reparsing, filter |",
+            *(["| [calipers.md](calipers.md) | what a caliper costs, per iteration and of the time of a block |"]
+              if calipers.ROW in emitter else [])]
 
 
 def jobs_lines(jobs):
@@ -43,12 +45,19 @@ def matrix_lines(matrix):
     return [f"| [bottleneck/](bottleneck/README.md) | {transfers.summary(matrix)} |"]
 
 
+def served_lines(served):
+    if served is None:
+        return []
+    return [f"| [netlogger-table-3.md](netlogger-table-3.md) | NetLogger's Table 3, a file server under instrumentation: "
+            f"{fileserver.of(served)} |"]
+
+
 # Written by make results-fleet, which has a form of its own.
 FLEET = "| [fleet/](fleet/README.md) | the generator fleet: a study of publish/subscribe systems, repeated on today's brokers |"
 
 
-def contents(emitter, jobs, validation, measured, matrix):
-    lines = [*emitter_lines(emitter), *jobs_lines(jobs), *console_lines(measured), *bottleneck_lines(validation),
+def contents(emitter, jobs, validation, measured, matrix, served):
+    lines = [*emitter_lines(emitter), *served_lines(served), *jobs_lines(jobs), *console_lines(measured), *bottleneck_lines(validation),
              *matrix_lines(matrix)]
     return ["| page | what |", "| --- | --- |", *lines, FLEET, ""] if lines else []
 
@@ -59,11 +68,11 @@ def line(m):
     return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
 
 
-def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None):
+def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None, served=None):
     """`bench`: what scripts/bench measured, one document per figure."""
     lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter`, `make bench-jobs`, "
-             "`make bench-console` and `make bench` measured. Each page names its command and its machine.", "",
-             *contents(emitter, jobs, validation, measured, matrix)]
+             "`make bench-console`, `make results-fileserver` and `make bench` measured. Each page names its command and its machine.", "",
+             *contents(emitter, jobs, validation, measured, matrix, served)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
         lines += ["## Decoding, archive and stream jobs", "",

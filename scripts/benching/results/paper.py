@@ -14,3 +14,14 @@ TABLE_2 = [(1, 384_000), (5, 1_520_000), (8, 2_440_000)]  # threads, events per 
 UNWATCHED, WATCHED = 615_000, 583_000  # events per second, without and with a watched trigger file
 REPARSE_50_US = 140
 FILTER_US = 1
+
+TABLE_3_MACHINE = "GridFTP on a Sun E4500 with 8 processors, Solaris, files of 200 MB from memory, clients on Fast Ethernet (2002)"
+TABLE_3_BYTES = 200e6
+# clients, NetLogger or not -> CPU seconds per transfer, Mb/s of all clients, and their changes as the paper states them (in per cent)
+TABLE_3 = [(1, "without", 4.2, 73, None, None), (1, "un-activated", 4.4, 73, "5", "<1"), (1, "NetLogger", 4.5, 72, "7", "1"),
+           (5, "without", 5.5, 361, None, None), (5, "NetLogger", 5.8, 363, "5", "<1"),
+           (20, "without", 6.3, 441, None, None), (20, "NetLogger", 6.7, 409, "6", "7")]
+
+# E. Kissel and others, Scalable Integrated Performance Analysis of Multi-Gigabit Networks, 2012, section IV.A
+CALIPER_NS = {"host A": 83, "host B": 120, "both": 103}
+CALIPER_MACHINE = "six-core Intel Core i7 980X at 3.33 GHz (2012)"
