@@ -136,8 +136,7 @@ class SlowDisk(unittest.TestCase):
                 cached = time.monotonic() - began
                 os.fsync(file.fileno())
                 synced = time.monotonic() - began
-        self.assertGreaterEqual(synced, 0.5)
-        self.assertLess(cached, synced)
+        self.assertGreaterEqual(synced - cached, 0.5)  # the sync took the disk's time, so the write did not
 
     def test_it_is_a_filesystem(self):
         with rig.slow_disk(self.below, self.mount):
