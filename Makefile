@@ -85,7 +85,7 @@ bench-console: ## measure the page and its service (QUICK=1)
 results: ## write the tables in results/ anew
 	@scripts/results
 
-results-bottleneck: ## what limits real transfers, known and answered, half an hour per program; root (ONLY=WORD: some cells)
+results-bottleneck: ## what limits real transfers, known and answered, an hour; root (ONLY=WORD: some cells)
 	@scripts/setup --dev
 	@scripts/build
 	@scripts/results-bottleneck $(if $(ONLY),--only '$(ONLY)')

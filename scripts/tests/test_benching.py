@@ -29,7 +29,13 @@ from benching.results import calipers as calipers_page  # noqa: E402
 from benching.results import console as console_results  # noqa: E402
 from benching.results import fileserver as fileserver_page  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
+from benching.results import transfers as transfers_page  # noqa: E402
 from benching.suite import updated  # noqa: E402
+from benching.transfers.__main__ import judge  # noqa: E402
+from benching.transfers.answers import less, ours, papers_rule, truth  # noqa: E402
+from benching.transfers.cells import MEASURED, Cell, matrix  # noqa: E402
+from benching.transfers.programs import PROGRAMS  # noqa: E402
+from benching.transfers.transfer import Run, written  # noqa: E402
 
 
 def row(values, floors=(), limit=None, disturbed=0, lost=0):
@@ -225,6 +231,81 @@ class FileServer(unittest.TestCase):
                         self.assertGreater(found["cpu_ns_per_byte"], 0)
             with self.assertRaisesRegex(RuntimeError, "nginx, clients: 1, mode: off: .*within 0 s"):
                 fileserver.measure("nginx", 1, "off", 1000, folder, limit=0)
+
+
+class Transfers(unittest.TestCase):
+    LOSSY = "100 ms / 0.01 %"
+
+    def cell(self, resources, rates, seed=1, program="web", condition=LOSSY, answers="network"):
+        phases = [{"throughput": rate, "ours": {"answer": answers}, "paper_rule": "none"} for rate in rates]
+        return {"program": program, "resources": resources, "streams": 1, "condition": condition, "seed": seed, "phases": phases,
+                "noise": 0, "link": [{"latest_us": 0}], "changed": 0}
+
+    def truths(self, *cells):
+        return [phase.get("truth") for phase in judge(list(cells))[-1]["phases"]]
+
+    def test_the_slowest_limits_and_what_is_within_a_fifth_of_it(self):
+        self.assertEqual(truth({"a": 4, "b": 8, "c": 20}), ["a"])
+        self.assertEqual(truth({"a": 4, "b": 5, "c": 5.1}), ["a", "b"])
+
+    def test_a_mean_is_less_if_chance_hardly_explains_it(self):
+        self.assertLess(less([1, 1.1, 0.9, 1], [2, 2.1, 1.9, 2]), 0.001)
+        self.assertGreater(less([2, 2.1, 1.9, 2], [1, 1.1, 0.9, 1]), 0.999)
+        self.assertGreater(less([1, 5, 3, 2], [1, 4, 3, 4]), 0.1)
+        self.assertEqual((less([1, 1], [2, 2]), less([1, 1], [1, 1])), (0, 1))
+
+    def test_the_papers_rule_names_the_lowest_if_it_differs_from_all_others(self):
+        slow, fast, alike = [1, 1.1, 0.9, 1], [9, 8, 9, 8], [1, 1.2, 0.9, 1.1]
+        self.assertEqual(papers_rule({"network": slow, "disk-read": fast, "disk-write": fast}), "network")
+        self.assertEqual(papers_rule({"network": slow, "disk-read": fast, "disk-write": alike}), "none")
+        self.assertEqual(papers_rule({"network": slow, "disk-read": [9]}), "none")
+
+    def test_our_answer_is_the_newest_alert_that_is_raised(self):
+        alerts = [{"state": "on", "subject": "network", "reason": "SLOWEST", "chance": 0.1, "at_ns": 5},
+                  {"state": "on", "subject": "disk-read", "reason": "SLOWEST", "chance": 0.2, "at_ns": 4},
+                  {"state": "off", "subject": "disk-write", "reason": "SLOWEST", "chance": 0, "at_ns": 6}]
+        self.assertEqual(ours(alerts), {"answer": "network", "reason": "SLOWEST", "chance": 0.1, "at_ns": 5})
+        self.assertEqual(ours(alerts[2:]), {"answer": "none"})
+
+    def test_the_truth_is_the_slowest_of_the_disks_and_of_what_the_same_network_carried(self):
+        network = self.cell("memory to memory", (19e6, 3e6))
+        self.assertEqual(self.truths(network), [["network"], ["network"]])
+        self.assertEqual(self.truths(network, self.cell("disk to disk", (4e6, 2.9e6))), [["disk-read"], ["network"]])
+        self.assertEqual(self.truths(network, self.cell("memory to disk", (8e6, 1e6))), [["disk-write"], []])  # something else
+        self.assertEqual(self.truths(self.cell("memory to disk", (8e6, 3e6))), [None, None])
+
+    def test_where_runs_with_other_losses_disagree_each_may_be_right(self):
+        runs = [self.cell("memory to memory", (19e6, rate), seed) for seed, rate in ((1, 12e6), (2, 5e6))]
+        self.assertEqual(self.truths(*runs, self.cell("memory to disk", (8e6, 7e6))), [["disk-write"], ["disk-write", "network"]])
+        self.assertEqual(runs[0]["phases"][1]["network"], [5e6, 12e6])
+
+    def test_the_share_of_right_answers_is_given_without_memory_to_memory_too(self):
+        cells = judge([self.cell("memory to memory", (19e6, 3e6)), self.cell("memory to memory", (19e6, 3e6), seed=2),
+                       self.cell("disk to disk", (4e6, 3e6))])
+        found = transfers_page.Matrix({"cells": cells})
+        self.assertEqual((transfers_page.right(found, "ours"), transfers_page.right(found, "ours", False)), ("3 of 4", "1 of 2"))
+
+    def test_before_the_loss_a_cell_is_the_papers_without_loss(self):
+        cell = Cell("remote-copy-udt", "memory to disk", 4, self.LOSSY)
+        self.assertEqual([cell.paper("udt", phase) for phase in (0, 1)], ["network", "disk-write"])
+        self.assertIn("| 100 ms / 0 | 8.0 |", next(transfers_page.row(self.cell("memory to disk", (8e6, 3e6)))))
+
+    def test_only_what_loss_decides_is_run_several_times(self):
+        cells = matrix(PROGRAMS)
+        self.assertEqual(len({cell.name for cell in cells}), len(cells))
+        self.assertEqual({(cell.resources, cell.condition) for cell in cells if cell.seed > 1}, {("memory to memory", self.LOSSY)})
+        self.assertEqual({cell.condition for cell in cells}, set(MEASURED))
+
+    def test_throughput_is_that_of_what_lies_within(self):
+        run = Run(progress=[(1_000_000_000, 5), (2_000_000_000, 10), (4_000_000_000, 40), (9_000_000_000, 41)])
+        self.assertAlmostEqual(run.throughput(2_000_000_000, 5_000_000_000), 15)
+
+    def test_holes_of_files_are_not_counted_as_written(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, open(Path(folder) / "file", "wb") as file:
+            file.truncate(1 << 30)
+            file.write(bytes(1 << 20))
+            file.flush()
+            self.assertTrue(1 << 20 <= written(folder) < 1 << 24)
 
 
 class Pages(unittest.TestCase):

@@ -22,17 +22,31 @@ class Ends:
     environment: dict  # Lifeline's settings
 
 
-def started(command, namespace, environment, **options):
-    return subprocess.Popen(inside(namespace, *map(str, command)), env={**os.environ, **environment}, **options)
+def end(process):
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout:
+        process.stdout.close()
 
 
-def remote_copy(ends, streams, sent_to):
+def started(stack, command, namespace, environment, **options):
+    """A process that ends with the stack."""
+    process = subprocess.Popen(inside(namespace, *map(str, command)), env={**os.environ, **environment}, **options)
+    stack.callback(end, process)
+    return process
+
+
+def remote_copy(ends, streams, stack, sent_to):
     """`sent_to` makes the address to send to of the server's port."""
-    server = started([BIN / "remote-copy", "serve", "--json", "--listen", "0.0.0.0:0", "--into", ends.destination], ends.right,
+    server = started(stack, [BIN / "remote-copy", "serve", "--json", "--listen", "0.0.0.0:0", "--into", ends.destination], ends.right,
                      ends.environment, stdout=subprocess.PIPE, text=True)
     port = int(json.loads(server.stdout.readline())["listening"].rpartition(":")[2])
     address = sent_to(port)
-    return [server, *(started([BIN / "remote-copy", "send", "--to", address, f"{number}"], ends.left, ends.environment,
+    return [server, *(started(stack, [BIN / "remote-copy", "send", "--to", address, f"{number}"], ends.left, ends.environment,
                               cwd=ends.source, stdout=subprocess.DEVNULL) for number in range(streams))]
 
 
@@ -42,9 +56,9 @@ class RemoteCopy:
     protocol, calipers = "tcp", False
 
     @staticmethod
-    def start(ends, streams, _stack):
-        """The processes of a transfer that goes on until it is ended."""
-        return remote_copy(ends, streams, lambda port: f"{RIGHT}:{port}")
+    def start(ends, streams, stack):
+        """The processes of a transfer that goes on until the stack ends."""
+        return remote_copy(ends, streams, stack, lambda port: f"{RIGHT}:{port}")
 
 
 class RemoteCopyOverUdt:
@@ -57,7 +71,7 @@ class RemoteCopyOverUdt:
         def tunnel(port):
             stack.enter_context(udt(ends.left, ends.right, RIGHT, port))
             return f"127.0.0.1:{port}"
-        return remote_copy(ends, streams, tunnel)
+        return remote_copy(ends, streams, stack, tunnel)
 
 
 NGINX = """
@@ -77,8 +91,8 @@ def web_copy(ends, streams, stack, address):
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lifeline-nginx.")))
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, listen=f"{address}:{PORT}", source=ends.source))
     environment = {**ends.environment, "LIFELINE_RESOLUTION": "* summary interval=1s"}
-    server = started([BIN / "lifeline-run", "nginx", "-p", folder, "-c", folder / "nginx.conf"], ends.left, environment)
-    return [server, *(started([BIN / "lifeline-run", "curl", "-sS", "--retry", "50", "--retry-connrefused", "--retry-delay", "1", "-o",
+    server = started(stack, [BIN / "lifeline-run", "nginx", "-p", folder, "-c", folder / "nginx.conf"], ends.left, environment)
+    return [server, *(started(stack, [BIN / "lifeline-run", "curl", "-sS", "--retry", "50", "--retry-all-errors", "--retry-delay", "1", "-o",
                                f"{ends.destination}/{number}", f"http://{address}:{PORT}/{number}"], ends.right, environment)
                       for number in range(streams))]
 

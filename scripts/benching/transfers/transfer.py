@@ -45,7 +45,7 @@ class Run:
 
 def written(directory):
     """Bytes below the directory, holes not counted."""
-    return sum(path.stat().st_size for path in Path(directory).rglob("*") if path.is_file())
+    return sum(path.stat().st_blocks * 512 for path in Path(directory).rglob("*") if path.is_file())
 
 
 def watch(run, destination, seconds):
@@ -53,19 +53,6 @@ def watch(run, destination, seconds):
     while (left := until - time.monotonic()) > 0:
         run.progress.append((time.time_ns(), written(destination)))
         time.sleep(min(0.5, left))
-
-
-def end(processes):
-    for process in reversed(processes):
-        process.terminate()
-    for process in processes:
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
 
 
 def transfer(cell, server, session, alerts):
@@ -80,7 +67,7 @@ def transfer(cell, server, session, alerts):
             folder.mkdir(mode=0o700)
         for number in range(cell.streams):
             os.truncate(os.open(source / str(number), os.O_CREAT | os.O_WRONLY), FILE_BYTES)
-        left, right, running = stack.enter_context(link(rate=LINK_MBIT, delay=cell.delay_ms, seed=1))
+        left, right, running = stack.enter_context(link(rate=LINK_MBIT, delay=cell.delay_ms, seed=cell.seed))
         for space, address in ((left, LEFT), (right, RIGHT)):
             subprocess.run(inside(space, "sysctl", "-qw", *(f"net.ipv4.{key}={value}" for key, value in TCP.items())), check=True)
             subprocess.run(inside(space, "ip", "route", "replace", NETWORK, "dev", "link0", "src", address, "congctl", CONGESTION),
@@ -99,19 +86,16 @@ def transfer(cell, server, session, alerts):
         with Others(server.pid) as others:
             run.began = time.time_ns()
             processes = program.start(Ends(left, right, *map(str, seen), environment), cell.streams, stack)
-            try:
-                watch(run, destination, SETTLE_S + BEFORE_S)
+            watch(run, destination, SETTLE_S + BEFORE_S)
+            run.alerts.append(alerts(session))
+            if cell.loss_percent:
+                run.changed = running.change("loss", cell.loss_percent)
+                watch(run, destination, FADE_S + AFTER_S)
                 run.alerts.append(alerts(session))
-                if cell.loss_percent:
-                    run.changed = running.change("loss", cell.loss_percent)
-                    watch(run, destination, FADE_S + AFTER_S)
-                    run.alerts.append(alerts(session))
-                run.ended = time.time_ns()
-                dead = [process.args for process in processes if process.poll() is not None]
-                if dead:
-                    raise RuntimeError(f"{cell.name}: ended before its time: {dead}")
-            finally:
-                end(processes)
+            run.ended = time.time_ns()
+            dead = [process.args for process in processes if process.poll() is not None]
+            if dead:
+                raise RuntimeError(f"{cell.name}: ended before its time: {dead}")
         run.noise = others.share
     run.link = running.report
     return run
