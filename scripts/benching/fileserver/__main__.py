@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .. import machine
 from ..machine import ROOT
+from ..processes import run
 from .measure import SIZE, measure
 from .servers import IDLE, MODES, lacking
 
@@ -65,6 +66,8 @@ def main():
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document) + "\n", encoding="utf-8")
     print(f"results-fileserver: {path.relative_to(ROOT)} written")
+    if not options.quick:
+        print(run(ROOT / "scripts/results"), end="")
 
 
 if __name__ == "__main__":
