@@ -216,7 +216,11 @@ class FileServer(unittest.TestCase):
         for figure in fileserver_page.FIGURES:
             self.assertAlmostEqual(fileserver_page.costs(values, "calipers", figure)[0], 0.1)
 
-    @unittest.skipIf(lacking() or not PRELOAD.exists(), lacking() or "the C parts are not built: scripts/build c")
+
+@unittest.skipIf(lacking() or not PRELOAD.exists(), lacking() or "the C parts are not built: scripts/build c")
+class Servers(unittest.TestCase):
+    tags = ("system",)
+
     def test_every_server_is_measured_in_every_mode_and_one_that_takes_too_long_is_named(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -112,7 +112,8 @@ def page(document):
         "Why they differ: the paper's clients shared networks of 100 Mb/s, so that its server mostly waited and a change of throughput "
         "below 1 % says little; here clients and server share the processors, and whatever the server computes more is missing in the "
         "throughput. The paper's server worked for some 20 ns per byte, ours for less than one: the same nanoseconds per operation are a "
-        "greater share here, and with sendfile most of the server's own work per byte is gone. The paper's events went to a file on the "
+        "greater share here, and with sendfile most of the server's own work per byte is gone. vsftpd starts processes for each session, which "
+        "become emitters of their own and take some milliseconds for that. The paper's events went to a file on the "
         "same machine and another process sent them on, ours are dropped by `null:` once they are sealed. NetLogger was compiled into the "
         "I/O library and logged before and after each operation, which is our *events*; *calipers*, which sum up, came ten years later. "
         "Its un-activated test read a trigger file, ours is *triggers*.", "",
