@@ -30,24 +30,32 @@ def alerts_of(url):
     return read
 
 
+def tried(cell, part, *arguments):
+    """What the part gives; None if it failed, which costs no other cell its result."""
+    try:
+        return part(cell, *arguments)
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        print(f"    FAILED: {cell.name}: {error}", file=sys.stderr, flush=True)
+        return None
+
+
 def measured(cells):
-    """Runs the cells, then asks the archive about those that did not fail; gives cell -> run, session and series."""
+    """Runs the cells, then asks the archive about them; gives cell -> document of those that did not fail."""
     found = {}
     with tempfile.TemporaryDirectory(prefix="lifeline-transfers.") as folder, broker("nats") as server:
         with stream_jobs(server.url, "bottleneck,archive", f"{folder}/archive"):
             for number, cell in enumerate(cells, 1):
                 print(f"[{number}/{len(cells)}] {cell.name} ...", file=sys.stderr, flush=True)
                 session = secrets.token_hex(16)
-                try:
-                    found[cell] = transfer(cell, server, session, alerts_of(server.url)), session
-                except (RuntimeError, OSError, subprocess.SubprocessError) as error:
-                    print(f"    FAILED: {error}", file=sys.stderr)
-        return {cell: (ran, session, series(f"{folder}/archive", ran.began, ran.ended, PROGRAMS[cell.program].calipers))
-                for cell, (ran, session) in found.items()}
+                if ran := tried(cell, transfer, server, session, alerts_of(server.url)):
+                    found[cell] = ran, session
+        documents = {cell: tried(cell, document, f"{folder}/archive", *ran) for cell, ran in found.items()}
+    return {cell: found for cell, found in documents.items() if found}
 
 
-def document(cell, ran, session, rows):
+def document(cell, archive, ran, session):
     """What one cell showed, for the page and for figures."""
+    rows = series(archive, ran.began, ran.ended, PROGRAMS[cell.program].calipers)
     phases = []
     for (begin, end), alerts in zip(ran.phases(), ran.alerts):
         rates = {component: [row["rate"] for row in known if begin <= row["second"] * 1_000_000_000 < end]
@@ -96,7 +104,7 @@ def main():
         return
     if why := lacking("emulated-link", "slow-disk", "udt-tunnel"):
         raise SystemExit(f"results-bottleneck: {why}")
-    fresh = [document(cell, *found) for cell, found in measured(cells).items()]
+    fresh = list(measured(cells).values())
     failed = len(cells) - len(fresh)
     names = {cell["name"] for cell in fresh}
     old = json.loads(DATA.read_text())["cells"] if DATA.exists() else []

@@ -95,7 +95,7 @@ def transfer(cell, server, session, alerts):
             run.ended = time.time_ns()
             dead = [process.args for process in processes if process.poll() is not None]
             if dead:
-                raise RuntimeError(f"{cell.name}: ended before its time: {dead}")
+                raise RuntimeError(f"ended before its time: {dead}")
         run.noise = others.share
     run.link = running.report
     return run
