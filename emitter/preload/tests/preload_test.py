@@ -313,6 +313,17 @@ class Unharmed(Preloaded):
                 self.assertIn("installs a seccomp filter; it is not measured from now on", said)
                 self.assertEqual(self.written("data"), 20)
 
+    def test_a_plugin_may_bring_libseccomp(self):
+        plugin, source = self.folder / "plugin.so", self.folder / "plugin.c"
+        source.write_text("void *seccomp_init(unsigned action);\nint seccomp_load(const void *filter);\n"
+                          "int load(void) { return seccomp_load(seccomp_init(0x7fff0000)); }\n")  # which allows all
+        built = subprocess.run(["cc", "-shared", "-fPIC", "-o", plugin, source, "-l:libseccomp.so.2"], stderr=subprocess.DEVNULL, check=False)
+        if built.returncode != 0:
+            self.skipTest("there is no libseccomp")
+        done = self.run_measured(PYTHON, "-c", f"import ctypes; print(ctypes.CDLL('{plugin}').load())")
+        self.assertEqual(done.stdout, "0\n")
+        self.assertIn("installs a seccomp filter", done.stderr)
+
     def test_limits_of_memory_leave_the_program_what_it_asked_for(self):
         self.habit("limits")
         self.assertEqual(self.written("child"), 50)
