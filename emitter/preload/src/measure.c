@@ -332,7 +332,7 @@ __attribute__((destructor)) static void end(void) {
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
 }
 
-static bool is_emitting(void) {
+bool io_is_emitting(void) {
   bool on = __atomic_load_n(&io_on, __ATOMIC_ACQUIRE) != 0; /* else even getpid might be forbidden */
   return on && __atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING && io_is_here() && has_our_pid();
 }
@@ -344,18 +344,19 @@ static void deliver(void) {
 
 void io_finish(void) {
   int error = errno;
-  if (is_emitting())
+  if (io_is_emitting())
     deliver();
   else
     leave_unseen();
   errno = error;
 }
 
+/* The emitter ends even if its sink does not answer: what is left of it would break the rules that the program sets. */
 void io_stop(const char *why) {
   int error = errno;
-  if (is_emitting()) {
+  if (io_is_emitting()) {
     io_say(why, "it is not measured from now on");
-    deliver();
+    ll_shutdown(FINISH_MS);
   } else {
     leave_unseen();
   }

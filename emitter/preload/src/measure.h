@@ -60,6 +60,9 @@ bool io_is_here(void);
 /* The number of reports: descriptors are looked at again in each interval. */
 uint16_t io_interval(void);
 
+/* Whether this process has an emitter, with a thread. */
+bool io_is_emitting(void);
+
 /* Delivers what was measured: before an exec, or an exit without handlers. Waits a quarter of a second at most. */
 void io_finish(void);
 

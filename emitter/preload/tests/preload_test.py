@@ -324,6 +324,11 @@ class Unharmed(Preloaded):
         self.assertEqual(done.stdout, "0\n")
         self.assertIn("installs a seccomp filter", done.stderr)
 
+    def test_no_thread_of_the_library_is_left_under_a_filter(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            self.habit("filtered", url=f"nats://127.0.0.1:{unused.getsockname()[1]}")
+
     def test_limits_of_memory_leave_the_program_what_it_asked_for(self):
         self.habit("limits")
         self.assertEqual(self.written("child"), 50)
