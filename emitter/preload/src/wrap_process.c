@@ -1,4 +1,4 @@
-/* Threads of the library, and ends of the program that run no exit handlers. */
+/* Threads of the library; ends of the program that run no exit handlers; and what the emitter must have ended before. */
 #include "measure.h"
 #include "own.h"
 #include "real.h"
@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -130,3 +131,25 @@ WRAPPED(int, seccomp_load, (const void *filter)) {
   if (io_is_on()) io_stop(FILTERED);
   return CALL(seccomp_load)(filter);
 }
+
+/* --- namespaces: some may only be entered by a process without threads, and the emitter has one --- */
+
+enum { TRIES = 1000 };
+
+static bool stop_threads(void) {
+  if (errno != EINVAL || !io_is_emitting()) return false;
+  io_stop("enters a user or mount namespace");
+  return true;
+}
+
+/* Threads are gone a moment after they have ended. */
+#define ENTER(name, parameters, arguments, kinds)                                                                      \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    int result = CALL(name) arguments;                                                                                 \
+    if (result == 0 || !(kinds) || !stop_threads()) return result;                                                     \
+    for (int i = 0; i < TRIES && (result = CALL(name) arguments) != 0 && errno == EINVAL; i++)                         \
+      usleep(1000);                                                                                                    \
+    return result;                                                                                                     \
+  }
+ENTER(unshare, (int flags), (flags), (flags & CLONE_NEWUSER) != 0)
+ENTER(setns, (int fd, int kind), (fd, kind), kind == 0 || (kind & (CLONE_NEWUSER | CLONE_NEWNS)) != 0)

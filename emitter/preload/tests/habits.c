@@ -281,6 +281,15 @@ static void habit_filtered(void) {
   }
 }
 
+/* The kernel refuses it to a process with threads. */
+static void habit_namespaces(void) {
+  int fd = file("data");
+  put(fd, 20);
+  usleep(100000);
+  CHECK(unshare(CLONE_NEWUSER) == 0);
+  put(fd, 10);
+}
+
 /* The same, in a child that has hardly begun. */
 static void habit_sandbox(void) {
   pid_t child = fork();
@@ -377,7 +386,7 @@ int main(int argc, char **argv) {
       {"behind", habit_behind}, {"close", habit_close},   {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},
       {"stall", habit_stall},   {"daemon", habit_daemon}, {"exec", habit_exec},       {"user", habit_user},
       {"errno", habit_errno},   {"stderr", habit_stderr}, {"limits", habit_limits},   {"slow", habit_slow},
-      {"filtered", habit_filtered}};
+      {"filtered", habit_filtered}, {"namespaces", habit_namespaces}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

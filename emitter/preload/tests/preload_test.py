@@ -329,6 +329,12 @@ class Unharmed(Preloaded):
             unused.bind(("127.0.0.1", 0))
             self.habit("filtered", url=f"nats://127.0.0.1:{unused.getsockname()[1]}")
 
+    def test_a_program_may_enter_namespaces_that_threads_must_not(self):
+        if subprocess.run([HABITS, "namespaces", self.folder], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("this user may not make a user namespace")
+        self.assertIn("a user or mount namespace; it is not measured from now on", self.habit("namespaces").stderr)
+        self.assertEqual(self.written("data"), 20)
+
     def test_limits_of_memory_leave_the_program_what_it_asked_for(self):
         self.habit("limits")
         self.assertEqual(self.written("child"), 50)
