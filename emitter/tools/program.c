@@ -11,18 +11,18 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static bool is_executable(const char *file) {
+bool program_is_executable(const char *file) {
   struct stat status;
   return stat(file, &status) == 0 && S_ISREG(status.st_mode) && access(file, X_OK) == 0;
 }
 
 bool program_find(const char *name, char *file, size_t file_bytes) {
   const char *path = getenv("PATH");
-  if (strchr(name, '/') != NULL) return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && is_executable(file);
+  if (strchr(name, '/') != NULL) return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && program_is_executable(file);
   for (path = path != NULL ? path : "/bin:/usr/bin"; *path != '\0';) {
     size_t bytes = strcspn(path, ":");
     int made = snprintf(file, file_bytes, "%.*s/%s", (int)bytes, bytes > 0 ? path : ".", name);
-    if (made > 0 && (size_t)made < file_bytes && is_executable(file)) return true;
+    if (made > 0 && (size_t)made < file_bytes && program_is_executable(file)) return true;
     path += bytes + (path[bytes] == ':');
   }
   return false;
@@ -41,11 +41,14 @@ static bool read_at(int fd, void *to, size_t bytes, uint64_t at) {
   return at <= INT64_MAX && pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *header) {
+/* The beginning of its name; false: there is none. */
+static bool has_interpreter(int fd, const Elf64_Ehdr *header, char name[64]) {
   for (unsigned i = 0; i < header->e_phnum; i++) {
     Elf64_Phdr segment;
     if (!read_at(fd, &segment, sizeof segment, header->e_phoff + (uint64_t)i * sizeof segment)) return true;
-    if (segment.p_type == PT_INTERP) return true;
+    if (segment.p_type != PT_INTERP) continue;
+    read_at(fd, name, segment.p_filesz < 63 ? (size_t)segment.p_filesz : 63, segment.p_offset);
+    return true;
   }
   return false;
 }
@@ -68,24 +71,32 @@ static bool is_go(int fd, const Elf64_Ehdr *header) {
   return find_section(fd, header, ".go.buildinfo", &section);
 }
 
+enum { DYNSTR_MOST = 65536 };
+
 /* gcc's sanitizers are libraries, which end a program that loads another one first. */
 static bool has_sanitizer(int fd, const Elf64_Ehdr *header) {
   static const char *const runtimes[] = {"libasan.so", "libtsan.so"};
-  static char text[65536];
+  char text[4096]; /* read in pieces that overlap */
   Elf64_Shdr section;
   if (!find_section(fd, header, ".dynstr", &section)) return false;
-  size_t bytes = section.sh_size < sizeof text ? (size_t)section.sh_size : sizeof text;
-  if (!read_at(fd, text, bytes, section.sh_offset)) return false;
-  return memmem(text, bytes, runtimes[0], strlen(runtimes[0])) != NULL ||
-         memmem(text, bytes, runtimes[1], strlen(runtimes[1])) != NULL;
+  for (uint64_t at = 0; at < section.sh_size && at < DYNSTR_MOST; at += sizeof text / 2) {
+    ssize_t bytes = pread(fd, text, sizeof text, (off_t)(section.sh_offset + at));
+    if (bytes <= 0) return false;
+    for (int i = 0; i < 2; i++)
+      if (memmem(text, (size_t)bytes, runtimes[i], strlen(runtimes[i])) != NULL) return true;
+  }
+  return false;
 }
 
 static const char *unmeasurable_elf(int fd, const Elf64_Ehdr *header, bool *harmful) {
+  char interpreter[64] = "";
   if (header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
     return "it is of another architecture than the preload; use lifeline-probe";
-  if (!has_interpreter(fd, header))
+  if (!has_interpreter(fd, header, interpreter))
     return "it is linked statically, so that nothing can be preloaded; use lifeline-probe";
   if (is_go(fd, header)) return "it is written in Go, which makes system calls without libc; use lifeline-probe";
+  *harmful = strstr(interpreter, "/ld-musl") != NULL;
+  if (*harmful) return "it is built for musl, and the preload for glibc; use lifeline-probe";
   *harmful = has_sanitizer(fd, header);
   if (*harmful)
     return "it is built with a sanitizer, which has to be loaded first; build it without, or use lifeline-probe";

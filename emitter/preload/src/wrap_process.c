@@ -64,7 +64,7 @@ WRAPPED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void *argumen
   return error;
 }
 
-/* --- exit and exec --- */
+/* --- exit --- */
 
 #define LEAVE(name)                                                                                                    \
   WRAPPED(__attribute__((noreturn)) void, name, (int status)) {                                                        \
@@ -74,41 +74,6 @@ WRAPPED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void *argumen
   }
 LEAVE(_exit)
 LEAVE(_Exit)
-
-/* Stopping cannot be undone: not for a file that cannot be executed, which a search along PATH tries, too. */
-#define BECOME(name, may, parameters, arguments)                                                                       \
-  WRAPPED(int, name, parameters) {                                                                                     \
-    if (may) io_finish();                                                                                              \
-    return CALL(name) arguments;                                                                                       \
-  }
-BECOME(execve, access(path, X_OK) == 0, (const char *path, char *const argv[], char *const environment[]),
-       (path, argv, environment))
-BECOME(execv, access(path, X_OK) == 0, (const char *path, char *const argv[]), (path, argv))
-BECOME(execvp, true, (const char *file, char *const argv[]), (file, argv))
-BECOME(execvpe, true, (const char *file, char *const argv[], char *const environment[]), (file, argv, environment))
-BECOME(fexecve, true, (int fd, char *const argv[], char *const environment[]), (fd, argv, environment))
-
-/* The list of arguments becomes an array on the stack, as in libc. */
-#define BECOME_LISTED(name, become)                                                                                    \
-  WRAPPED(int, name, (const char *file, const char *first, ...)) {                                                     \
-    va_list more;                                                                                                      \
-    size_t count = 0;                                                                                                  \
-    va_start(more, first);                                                                                             \
-    for (const char *word = first; word != NULL; word = va_arg(more, const char *))                                    \
-      count++;                                                                                                         \
-    va_end(more);                                                                                                      \
-    char *argv[count + 1];                                                                                             \
-    va_start(more, first);                                                                                             \
-    argv[0] = (char *)first;                                                                                           \
-    for (size_t i = 1; i <= count; i++)                                                                                \
-      argv[i] = va_arg(more, char *);                                                                                  \
-    int result = become;                                                                                               \
-    va_end(more);                                                                                                      \
-    return result;                                                                                                     \
-  }
-BECOME_LISTED(execl, execv(file, argv))
-BECOME_LISTED(execlp, execvp(file, argv))
-BECOME_LISTED(execle, execve(file, argv, va_arg(more, char *const *)))
 
 /* --- seccomp: the system calls of a harvester or of fstat may not be among those that the filter allows --- */
 

@@ -344,6 +344,17 @@ static void habit_exec(void) {
   execl("/bin/dd", "dd", "if=/dev/zero", "of=/dev/null", "bs=10", "count=1", "status=none", NULL);
 }
 
+/* A search that finds nothing, and files that cannot be executed. */
+static void habit_missing(void) {
+  char *const none[] = {NULL};
+  put(file("before"), 20);
+  CHECK(execvp("no-such-program", none) == -1 && errno == ENOENT);
+  CHECK(execlp("/no/such/program", "none", NULL) == -1 && errno == ENOENT);
+  CHECK(execv(folder, none) == -1 && errno == EACCES);
+  CHECK(fexecve(-1, none, none) == -1);
+  put(file("after"), 20);
+}
+
 static void habit_user(void) {
   if (getuid() != 0) exit(77);
   put(file("before"), 20);
@@ -386,7 +397,7 @@ int main(int argc, char **argv) {
       {"behind", habit_behind}, {"close", habit_close},   {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},
       {"stall", habit_stall},   {"daemon", habit_daemon}, {"exec", habit_exec},       {"user", habit_user},
       {"errno", habit_errno},   {"stderr", habit_stderr}, {"limits", habit_limits},   {"slow", habit_slow},
-      {"filtered", habit_filtered}, {"namespaces", habit_namespaces}};
+      {"filtered", habit_filtered}, {"namespaces", habit_namespaces}, {"missing", habit_missing}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

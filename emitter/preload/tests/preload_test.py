@@ -352,6 +352,10 @@ class Unharmed(Preloaded):
         self.assertEqual(self.written("before"), 20)
         self.assertEqual(self.targets("other.read", "dd")["/dev/zero"]["nbytes"], 10)
 
+    def test_a_program_is_measured_after_an_exec_of_what_is_not_there(self):
+        self.habit("missing")
+        self.assertEqual(self.written("after"), 20)
+
     def test_a_daemon_is_measured(self):
         self.habit("daemon")
         later = str(self.folder / "later")
@@ -459,6 +463,26 @@ class Command(Preloaded):
         done = self.run_command("--url", "null:", checked)
         self.assertEqual((done.returncode, done.stdout), (3, "ran\n"), done.stderr)
         self.assertIn("is not measured: it is built with a sanitizer", done.stderr)
+
+    def test_children_that_could_not_start_with_the_preload_are_started_without(self):
+        """musl's loader, here glibc's under its name, is told of no preload; other children and other preloads are as before."""
+        source, loader = self.folder / "other.c", self.folder / "ld-musl-x86_64.so.1"
+        source.write_text('#include <stdio.h>\n#include <stdlib.h>\n'
+                          'int main(void) { const char *list = getenv("LD_PRELOAD"); puts(list ? list : "none"); return 3; }\n')
+        interpreter = re.search(rb"/lib[^\0]*/ld-linux[^\0]*", Path("/bin/true").read_bytes())[0].decode()
+        loader.symlink_to(interpreter)
+        subprocess.run(["cc", "-o", self.folder / "other", source, f"-Wl,--dynamic-linker={loader}"], check=True)
+        subprocess.run(["cc", "-o", self.folder / "same", source], check=True)
+        for start in ("os.spawnv(os.P_WAIT, {0!r}, ['x'])", "os.waitpid(os.posix_spawn({0!r}, ['x'], os.environ), 0)[1] >> 8",
+                      "__import__('subprocess').run([{0!r}]).returncode", "os.system({0!r}) >> 8"):
+            with self.subTest(start):
+                script = "import os, sys; sys.exit(" + start.format(str(self.folder / "other")) + ")"
+                self.assertEqual(self.run_measured(PYTHON, "-c", script, status=3).stdout, "\n")
+                script = script.replace("/other", "/same")
+                self.assertIn("/liblifeline-preload.so\n", self.run_measured(PYTHON, "-c", script, status=3).stdout)
+        done = self.run_command("--url", "null:", self.folder / "other")
+        self.assertEqual((done.returncode, done.stdout), (3, "none\n"))
+        self.assertIn("is not measured: it is built for musl", done.stderr)
 
     def test_scripts_that_interpret_each_other_are_refused_as_without(self):
         one, other = self.folder / "one", self.folder / "other"

@@ -1,0 +1,135 @@
+/* Programs that this one becomes or starts. An emitter that was stopped cannot be started again, so it is stopped only for
+ * a file that can be executed. A program that would not start with this preload is started without it. Nothing here
+ * allocates: the caller may be the child of a vfork. */
+#include "measure.h"
+#include "program.h"
+#include "real.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- LD_PRELOAD without us --- */
+
+#define VARIABLE "LD_PRELOAD="
+#define SEPARATORS " :"
+
+static bool is_ours(const char *entry, size_t bytes) {
+  static const char name[] = "/liblifeline-preload.so";
+  size_t most = sizeof name - 1;
+  return bytes >= most && memcmp(entry + bytes - most, name, most) == 0;
+}
+
+/* The variable in the environment, if the program must not get it; else NULL. */
+static char *const *harmful(const char *path, char *const environment[]) {
+  bool harms = false;
+  if (!io_is_on() || environment == NULL) return NULL;
+  while (*environment != NULL && strncmp(*environment, VARIABLE, strlen(VARIABLE)) != 0)
+    environment++;
+  if (*environment == NULL) return NULL;
+  ll_tls_inside++; /* what it reads is not the program's I/O */
+  program_unmeasurable(path, &harms);
+  ll_tls_inside--;
+  return harms ? environment : NULL;
+}
+
+static size_t length(char *const environment[]) {
+  size_t count = 0;
+  while (environment[count] != NULL)
+    count++;
+  return count;
+}
+
+/* Into a list and a text that have the room of the old ones. */
+static char *const *without_us(char *const environment[], char *const *variable, char *kept[], char *text) {
+  memcpy(kept, environment, (length(environment) + 1) * sizeof *kept);
+  kept[variable - environment] = text;
+  text = stpcpy(text, VARIABLE);
+  const char *first = text;
+  for (const char *entry = *variable + strlen(VARIABLE); *entry != '\0'; entry += strspn(entry, SEPARATORS)) {
+    size_t bytes = strcspn(entry, SEPARATORS);
+    if (!is_ours(entry, bytes)) {
+      if (text != first) *text++ = ':';
+      text = mempcpy(text, entry, bytes);
+    }
+    entry += bytes;
+  }
+  *text = '\0';
+  return kept;
+}
+
+#define WITHOUT_US_IF_HARMFUL(path)                                                                                    \
+  char *const *variable = harmful(path, environment);                                                                  \
+  char *kept[variable != NULL ? length(environment) + 1 : 1], text[variable != NULL ? strlen(*variable) + 1 : 1];      \
+  if (variable != NULL) environment = without_us(environment, variable, kept, text)
+
+/* --- becoming --- */
+
+WRAPPED(int, execve, (const char *path, char *const argv[], char *const environment[])) {
+  if (program_is_executable(path)) io_finish();
+  WITHOUT_US_IF_HARMFUL(path);
+  return CALL(execve)(path, argv, environment);
+}
+
+WRAPPED(int, execvpe, (const char *file, char *const argv[], char *const environment[])) {
+  char path[PATH_MAX] = "";
+  if (program_find(file, path, sizeof path)) io_finish();
+  WITHOUT_US_IF_HARMFUL(path);
+  return CALL(execvpe)(file, argv, environment);
+}
+
+WRAPPED(int, fexecve, (int fd, char *const argv[], char *const environment[])) {
+  if (fcntl(fd, F_GETFD) >= 0) io_finish();
+  return CALL(fexecve)(fd, argv, environment);
+}
+
+WRAPPED(int, execv, (const char *path, char *const argv[])) {
+  return execve(path, argv, environ);
+}
+
+WRAPPED(int, execvp, (const char *file, char *const argv[])) {
+  return execvpe(file, argv, environ);
+}
+
+/* The list of arguments becomes an array on the stack, as in libc. */
+#define BECOME_LISTED(name, become)                                                                                    \
+  WRAPPED(int, name, (const char *file, const char *first, ...)) {                                                     \
+    va_list more;                                                                                                      \
+    size_t count = 0;                                                                                                  \
+    va_start(more, first);                                                                                             \
+    for (const char *word = first; word != NULL; word = va_arg(more, const char *))                                    \
+      count++;                                                                                                         \
+    va_end(more);                                                                                                      \
+    char *argv[count + 1];                                                                                             \
+    va_start(more, first);                                                                                             \
+    argv[0] = (char *)first;                                                                                           \
+    for (size_t i = 1; i <= count; i++)                                                                                \
+      argv[i] = va_arg(more, char *);                                                                                  \
+    int result = become;                                                                                               \
+    va_end(more);                                                                                                      \
+    return result;                                                                                                     \
+  }
+BECOME_LISTED(execl, execv(file, argv))
+BECOME_LISTED(execlp, execvp(file, argv))
+BECOME_LISTED(execle, execve(file, argv, va_arg(more, char *const *)))
+
+/* --- starting --- */
+
+WRAPPED(int, posix_spawn,
+        (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+         char *const argv[], char *const environment[])) {
+  WITHOUT_US_IF_HARMFUL(path);
+  return CALL(posix_spawn)(pid, path, actions, attributes, argv, environment);
+}
+
+WRAPPED(int, posix_spawnp,
+        (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+         char *const argv[], char *const environment[])) {
+  char path[PATH_MAX] = "";
+  if (io_is_on()) program_find(file, path, sizeof path);
+  WITHOUT_US_IF_HARMFUL(path);
+  return CALL(posix_spawnp)(pid, file, actions, attributes, argv, environment);
+}
