@@ -22,6 +22,7 @@
 enum {
   FORKED_CALLS = 16, /* a child that does more, or lives longer, does not exec at once */
   FORKED_NS = 100000000,
+  REFUSED_NS = 1000000000,
   FINISH_MS = 250,
 };
 
@@ -92,10 +93,25 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A handler on a stack of its own may have little of it, and has interrupted what it must not wait for. */
-static bool is_on_signal_stack(void) {
+/* A handler may have interrupted malloc, and have little stack. While one runs, its signal is blocked. */
+static bool may_be_in_handler(void) {
   stack_t stack;
-  return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+  sigset_t blocked;
+  struct sigaction action;
+  if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return true;
+  pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+  for (int signal = 1; signal < NSIG; signal++)
+    if (sigismember(&blocked, signal) == 1 && sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
+        action.sa_handler != SIG_IGN)
+      return true;
+  return false;
+}
+
+/* Threads of a pool have all signals blocked for good: if no other thread comes, they may. */
+static bool may_start_here(void) {
+  if (!may_be_in_handler()) return true;
+  if (io_page->refused_ns == 0) io_page->refused_ns = monotonic_ns();
+  return gettid() != getpid() && monotonic_ns() - io_page->refused_ns > REFUSED_NS;
 }
 
 /* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
@@ -111,7 +127,7 @@ __attribute__((noinline, cold)) static bool wake(void) {
     ready = __atomic_load_n(&io_page->calls, __ATOMIC_RELAXED) >= FORKED_CALLS ||
             monotonic_ns() - io_page->forked_ns > FORKED_NS;
   }
-  ready = ready && io_is_here() && has_our_pid() && !is_on_signal_stack();
+  ready = ready && io_is_here() && has_our_pid() && may_start_here();
   if (ready) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
   errno = error;
   return ready;
@@ -317,9 +333,9 @@ __attribute__((constructor)) static void start(void) {
   errno = error;
 }
 
-/* A child that ends before it became an emitter. */
+/* A process that ends before it became an emitter. */
 static void leave_unseen(void) {
-  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_page->state != IO_FORKED || io_page->calls == 0) return;
+  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_page->state == IO_RUNNING || io_page->calls == 0) return;
   if (!io_is_here() || !has_our_pid()) return;
   uint64_t calls = __atomic_exchange_n(&io_page->calls, 0, __ATOMIC_RELAXED);
   __atomic_fetch_add(&io_shared->children, 1, __ATOMIC_RELAXED);

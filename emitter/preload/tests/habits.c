@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -160,6 +161,28 @@ static void habit_signal(void) {
   }
   CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
   printf("handled %d\n", (int)handled);
+}
+
+static void on_user(int signal) {
+  struct stat tasks;
+  (void)signal;
+  put(to_handler, 20);
+  CHECK(stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 2 + 1);
+}
+
+/* The first writes are those of a handler, where no thread may be started. */
+static void habit_handler(void) {
+  to_handler = file("handler");
+  CHECK(signal(SIGUSR1, on_user) != SIG_ERR);
+  CHECK(raise(SIGUSR1) == 0);
+  if (fork() == 0) {
+    CHECK(raise(SIGUSR1) == 0);
+    put(file("child"), 20);
+    exit(0);
+  }
+  int status;
+  CHECK(wait(&status) > 0 && status == 0);
+  put(file("main"), 20);
 }
 
 static pthread_barrier_t all_run;
@@ -397,7 +420,8 @@ int main(int argc, char **argv) {
       {"behind", habit_behind}, {"close", habit_close},   {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},
       {"stall", habit_stall},   {"daemon", habit_daemon}, {"exec", habit_exec},       {"user", habit_user},
       {"errno", habit_errno},   {"stderr", habit_stderr}, {"limits", habit_limits},   {"slow", habit_slow},
-      {"filtered", habit_filtered}, {"namespaces", habit_namespaces}, {"missing", habit_missing}};
+      {"filtered", habit_filtered}, {"namespaces", habit_namespaces}, {"missing", habit_missing},
+      {"handler", habit_handler}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

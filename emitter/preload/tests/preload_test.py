@@ -280,6 +280,11 @@ class Unharmed(Preloaded):
         handled = int(self.habit("signal").stdout.split()[1])
         self.assertEqual((self.written("handler"), self.written("main")), (handled, 50000))
 
+    def test_a_handler_does_not_start_the_emitter(self):
+        self.habit("handler")
+        self.assertEqual((self.written("handler"), self.written("child"), self.written("main")), (40, 20, 20))
+        self.assertEqual(self.caliper("disk.write")[0], 40)  # of the other calls
+
     def test_many_threads(self):
         done = subprocess.run(self.command(HABITS, "threads", self.folder, 20000), env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=300, check=False)
