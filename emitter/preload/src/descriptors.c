@@ -4,6 +4,8 @@
 #include "peer.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -83,20 +85,43 @@ static uint64_t identity_of(const struct stat *status) {
   return (uint64_t)status->st_ino ^ (uint64_t)status->st_dev << 40 ^ (uint64_t)(status->st_mode & S_IFMT) << 20;
 }
 
-/* A file is named by the path under which it is open, which survives renames and needs no current directory. */
-static io_target name_file(int fd, io_kind kind) {
-  char link[32], path[256];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  ssize_t bytes = readlink(link, path, sizeof path - 1);
-  if (bytes <= 0) return io_target_find(kind, "(unknown name)", true);
+static void cut_suffix(char *path, const char *suffix) {
+  size_t bytes = strlen(path), most = strlen(suffix);
+  if (bytes > most && strcmp(path + bytes - most, suffix) == 0) path[bytes - most] = '\0';
+}
+
+/* With a name that is complete, since a pattern of --redact may be for its end. */
+static io_target name_as(io_kind kind, const struct stat *status, char *path, ssize_t bytes, size_t room) {
+  if (bytes <= 0 || bytes == (ssize_t)room) return io_target_find(kind, "(unknown name)", true);
   path[bytes] = '\0';
+  if (status->st_nlink == 0) cut_suffix(path, " (deleted)");
   if (strncmp(path, "pipe:[", 6) == 0) strcpy(path, "pipe");
   return io_target_find(kind, path, true);
 }
 
+__attribute__((noinline)) static io_target name_at_length(const char *link, io_kind kind, const struct stat *status) {
+  char path[PATH_MAX];
+  return name_as(kind, status, path, readlink(link, path, sizeof path), sizeof path);
+}
+
+static bool is_on_signal_stack(void) {
+  stack_t stack;
+  return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+/* A file is named by the path under which it is open, which survives renames and needs no current directory. The stack
+ * of a signal handler may have no room for a long one. */
+static io_target name_file(int fd, io_kind kind, const struct stat *status) {
+  char link[32], path[256];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t bytes = readlink(link, path, sizeof path);
+  if (bytes == sizeof path && !is_on_signal_stack()) return name_at_length(link, kind, status);
+  return name_as(kind, status, path, bytes, sizeof path);
+}
+
 static io_target name(int fd, io_kind kind, const struct stat *status, bool accepted) {
   char peer[IO_PEER_BYTES];
-  if (!S_ISSOCK(status->st_mode)) return name_file(fd, kind);
+  if (!S_ISSOCK(status->st_mode)) return name_file(fd, kind, status);
   bool path = io_peer(fd, accepted, peer);
   return io_target_find(kind, peer, path);
 }

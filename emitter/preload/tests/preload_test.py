@@ -216,6 +216,17 @@ class Measured(Preloaded):
         self.assertEqual(names("--targets", "0"), {})
         self.assertEqual(self.caliper("disk.read")[0], 2)
 
+    def test_long_and_removed_names_are_redacted(self):
+        folder = "x" * 200
+        (self.folder / folder / folder).mkdir(parents=True)
+        script = ("import os\n"
+                  "for path in ('{0}/{0}/long.key', 'removed.key'):\n"
+                  "    with open(path, 'wb', 0) as file:\n"
+                  "        os.unlink(path) if path == 'removed.key' else None\n"
+                  "        file.write(b'word')").format(folder)
+        self.run_measured(PYTHON, "-c", script, options=["--redact", "*.key"], cwd=self.folder)
+        self.assertEqual(set(self.targets("disk.write")), {"(redacted)"})
+
     def test_more_files_than_targets_are_summed_up(self):
         for i in range(50):
             (self.folder / f"file{i}").write_text("x" * 10)
