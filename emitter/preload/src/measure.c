@@ -189,11 +189,11 @@ void io_begin(io_operation *now, int fd, io_way way) {
   bool running = is_running(); /* before the descriptor is classified, since that needs to know the process */
   io_descriptor descriptor = io_descriptor_of(fd);
   const io_caliper *caliper = calipers[descriptor.kind][way];
+  now->may_wait = descriptor.kind == IO_NET || descriptor.kind == IO_PIPE;
   if (caliper == NULL) return;
   now->target = descriptor.target;
   begin(now, caliper, running);
   if (now->operation.began == 0) return;
-  now->may_wait = descriptor.kind == IO_NET || descriptor.kind == IO_PIPE;
   if (now->may_wait) now->waited = io_waits_before(fd, way);
   now->sums = io_target_begin(&now->target, descriptor.kind, way);
 }
@@ -250,9 +250,10 @@ static io_outcome outcome_of(const io_operation *now, int64_t result) {
 
 void io_end(io_operation *now, int64_t result, double value) {
   bool moved = result > 0 || (result == 0 && value != 0);
-  if (now->caliper == NULL && now->sums == NULL) return;
-  if (moved) now->ended = tick(); /* the clock is the larger part of the cost, and event loops fail often */
-  if (now->may_wait) io_waits_mark(now->fd, now->way, outcome_of(now, result));
+  bool measured = now->caliper != NULL || now->sums != NULL;
+  if (moved && measured) now->ended = tick(); /* the clock is the larger part of the cost; event loops fail often */
+  if (now->may_wait) io_waits_mark(now->fd, now->way, outcome_of(now, result)); /* the next one may be measured */
+  if (!measured) return;
   if (now->caliper != NULL) end_caliper(now, now->waited, moved, result, value);
   if (now->sums == NULL) return;
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */

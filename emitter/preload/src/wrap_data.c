@@ -101,6 +101,7 @@ static int64_t bytes_in(const struct mmsghdr *messages, int count) {
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     io_begin(&operation, fd, way);                                                                                     \
     int result = CALL(name) arguments;                                                                                 \
+    operation.asked = way == IO_WRITE && result < (int)count ? UINT64_MAX : 0;                                         \
     io_end_bytes(&operation, bytes_in(messages, result));                                                              \
     return result;                                                                                                     \
   }
@@ -117,26 +118,25 @@ static bool is_of_source(int from, int to) {
   return io_descriptor_of(from).kind == IO_NET && io_descriptor_of(to).kind != IO_NET;
 }
 
-#define BETWEEN(name, parameters, arguments)                                                                           \
+#define BETWEEN(name, bytes_asked, parameters, arguments)                                                              \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
     io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     bool source = is_of_source(from, to);                                                                              \
     io_begin(&operation, source ? from : to, source ? IO_READ : IO_WRITE);                                             \
     ssize_t result = CALL(name) arguments;                                                                             \
-    operation.asked = source       ? 0                                                                                 \
-                      : result < 0 ? 1                                                                                 \
-                                   : bytes; /* fewer at the end of a file, too, which does not matter */               \
+    operation.asked = source ? 0 : result < 0 ? 1 : (bytes_asked);                                                     \
     io_end_bytes(&operation, result);                                                                                  \
     io_add_target(source ? to : from, source ? IO_WRITE : IO_READ, &operation, result);                                \
     return result;                                                                                                     \
   }
 
-BETWEEN(sendfile, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
-BETWEEN(sendfile64, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
-BETWEEN(splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+/* A file has fewer at its end, too, which does not matter; a pipe often has: that says nothing of the destination. */
+BETWEEN(sendfile, bytes, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
+BETWEEN(sendfile64, bytes, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
+BETWEEN(splice, 0, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
         (from, from_at, to, to_at, bytes, flags))
-BETWEEN(copy_file_range, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+BETWEEN(copy_file_range, 0, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
         (from, from_at, to, to_at, bytes, flags))
 
 /* --- calls that succeed or fail: their value is 1 --- */

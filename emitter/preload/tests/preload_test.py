@@ -19,7 +19,7 @@ BLOCK = 100  # bytes that calls.c and habits.c move at once
 
 
 WAITS = """
-import os, select, socket, sys, time
+import os, select, socket, sys, threading, time
 
 def wait(end, writing):
     if sys.argv[1] == "poll":
@@ -59,6 +59,66 @@ def server(end):
         end.recv(100)
         end.send(b"answer")
 
+def edges(end):
+    waiter, got = select.epoll(), 0
+    waiter.register(end, select.EPOLLIN | select.EPOLLET)
+    while got < 6:
+        waiter.poll()
+        try:
+            while data := end.recv(1):
+                got += len(data)
+        except BlockingIOError:
+            pass
+
+def timed(call, *arguments):
+    global spent
+    began = time.monotonic()
+    try:
+        return call(*arguments)
+    finally:
+        spent += time.monotonic() - began
+
+def idle():
+    select.select([os.pipe()[0]], [], [], 0.3)
+
+def ticker(end):
+    end.setblocking(True)
+    for _ in range(4):
+        idle()
+        end.send(b"x")
+        timed(end.recv, 1)
+
+def threads(end):
+    end.setblocking(True)
+    end.send(b"xx")
+    timed(end.recv, 1)
+    other = threading.Thread(target=idle)
+    other.start()
+    other.join()
+    timed(end.recv, 1)
+
+def reused(end):
+    end.setblocking(True)
+    end.send(b"x")
+    timed(end.recv, 1)
+    idle()
+    here, there = pair()
+    here.setblocking(True)
+    there.send(b"x")
+    os.dup2(here.fileno(), end.fileno())
+    timed(end.recv, 1)
+
+def relay(end):
+    from_, to = os.pipe()
+    if os.fork() == 0:
+        for _ in range(5):
+            time.sleep(0.2)
+            os.write(to, b"x")
+        os._exit(0)
+    os.close(to)
+    while select.select([from_], [], []) and timed(os.splice, from_, end.fileno(), 65536):
+        pass
+
 def inherited(end):
     end.set_inheritable(True)
     return end.fileno()
@@ -84,6 +144,10 @@ def drain(end):
     while end.recv(1_000_000):
         pass
 
+def echo(end):
+    while byte := end.recv(1):
+        end.send(byte)
+
 def client(end):
     for _ in range(3):
         time.sleep(0.7)
@@ -91,11 +155,13 @@ def client(end):
         end.recv(100)
 
 if len(sys.argv) > 2:
+    spent = 0
     globals()[sys.argv[2]](socket.socket(fileno=int(sys.argv[3])))
+    print(sys.argv[2], spent)
 else:
-    serve("receiver", talker)
-    serve("sender", drain)
-    serve("server", client)
+    programs = {"receives": [("edges", talker), ("ticker", echo), ("threads", echo), ("reused", echo)], "sends": [("relay", drain)]}
+    for program in programs.get(sys.argv[1], [("receiver", talker), ("sender", drain), ("server", client)]):
+        serve(*program)
 """
 
 
@@ -155,22 +221,40 @@ class Measured(Preloaded):
 
     def test_waits_belong_to_the_operations_that_they_are_for(self):
         """A receive that never blocks takes as long as its data, a send as long as the room for it; an idle server sends nothing."""
-        script = self.folder / "waits.py"
-        script.write_text(WAITS)
         for how in ("poll", "epoll", "select"):
             with self.subTest(how=how):
-                self.out.unlink(missing_ok=True)
-                self.run_measured(PYTHON, script, how)
-                events = self.events()
-
-                def seconds(operation, program):
-                    return sum(event["sum"] for event in events if event["type"] == "lifeline.summary" and event["field"] == "duration"
-                               and event["type_"] == operation and event["program"] == program) / 1e9
+                seconds, _ = self.durations(how)
                 # the wait before a descriptor's first operation is nobody's
                 self.assertGreaterEqual(seconds("net.receive", "receiver"), 0.4)
                 self.assertGreaterEqual(seconds("net.send", "sender"), 0.3)
                 self.assertLess(seconds("net.send", "server"), 1)  # it was idle for two seconds
                 self.assertGreaterEqual(seconds("net.receive", "server"), 1.3)
+
+    def test_waits_are_no_part_of_other_operations(self):
+        """Neither those of another thread, nor for a timer, nor for the number's previous file, nor for what is then sent. The
+        program's own measurement encloses the calls. The waits, 0.3 s and more, count also if not all operations are measured."""
+        for how, operation, programs in (("receives", "net.receive", ("ticker", "threads", "reused")), ("sends", "net.send", ("relay",))):
+            measured, own = self.durations(how, "--for", operation)
+            for program in programs:
+                with self.subTest(program):
+                    self.assertLess(measured(operation, program), own[program] + 0.1)
+            if how == "receives":
+                self.assertGreaterEqual(measured(operation, "edges"), 0.4)
+
+    def durations(self, how, *options):
+        """Of the programs in WAITS: a function of operation and program, and what they measured themselves."""
+        script = self.folder / "waits.py"
+        script.write_text(WAITS)
+        self.out.unlink(missing_ok=True)
+        lines = self.run_measured(PYTHON, script, how, options=options).stdout.splitlines()
+        events = self.events()
+
+        def seconds(operation, program):
+            found = [event["sum"] for event in events if event["type"] == "lifeline.summary" and event["field"] == "duration" and
+                     event["type_"] == operation and event["program"] == program]
+            self.assertTrue(found)
+            return sum(found) / 1e9
+        return seconds, {program: float(spent) for program, spent in (line.split() for line in lines)}
 
     def test_a_stalled_program_is_reported_while_it_stalls(self):
         process = self.start(HABITS, "stall", self.folder, options=["--interval", "1s"], stdout=subprocess.PIPE)
