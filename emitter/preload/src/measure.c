@@ -281,6 +281,10 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
   if (sums != NULL) add_sums(sums, ended - began, (uint64_t)bytes);
 }
 
+void io_waits_since(uint64_t began) {
+  io_waits_add(tick() - began);
+}
+
 void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
   if (bytes <= 0 || (now->caliper == NULL && now->sums == NULL)) return;
   io_descriptor descriptor = io_descriptor_of(fd);

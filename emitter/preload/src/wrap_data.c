@@ -32,6 +32,26 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
     return result;                                                                                                     \
   }
 
+/* A peek moves nothing: its wait is part of the next read. The error queue holds no data of the peer. */
+#define PEEKS(type, name, arguments)                                                                                   \
+  if ((flags & (MSG_PEEK | MSG_ERRQUEUE)) != 0) {                                                                      \
+    uint64_t began = io_begin_later();                                                                                 \
+    type peeked = CALL(name) arguments;                                                                                \
+    io_waits_since(began);                                                                                             \
+    return peeked;                                                                                                     \
+  }
+
+#define RECEIVE(name, parameters, arguments)                                                                           \
+  WRAPPED(ssize_t, name, parameters) {                                                                                 \
+    io_operation operation;                                                                                            \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    PEEKS(ssize_t, name, arguments)                                                                                    \
+    io_begin(&operation, fd, IO_READ);                                                                                 \
+    ssize_t result = CALL(name) arguments;                                                                             \
+    io_end_bytes(&operation, result);                                                                                  \
+    return result;                                                                                                     \
+  }
+
 /* clang-format off */
 TRANSFER(read, fd, IO_READ, (int fd, void *to, size_t bytes), (fd, to, bytes))
 TRANSFER(__read, fd, IO_READ, (int fd, void *to, size_t bytes), (fd, to, bytes))
@@ -46,14 +66,14 @@ TRANSFER(preadv, fd, IO_READ, (int fd, const struct iovec *to, int count, off_t 
 TRANSFER(preadv64, fd, IO_READ, (int fd, const struct iovec *to, int count, off64_t at), (fd, to, count, at))
 TRANSFER(preadv2, fd, IO_READ, (int fd, const struct iovec *to, int count, off_t at, int flags), (fd, to, count, at, flags))
 TRANSFER(preadv64v2, fd, IO_READ, (int fd, const struct iovec *to, int count, off64_t at, int flags), (fd, to, count, at, flags))
-TRANSFER(recv, fd, IO_READ, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
-TRANSFER(__recv_chk, fd, IO_READ, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags))
-TRANSFER(recvfrom, fd, IO_READ, (int fd, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
+RECEIVE(recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
+RECEIVE(__recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags))
+RECEIVE(recvfrom, (int fd, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
          (fd, to, bytes, flags, from, from_bytes))
-TRANSFER(__recvfrom_chk, fd, IO_READ,
+RECEIVE(__recvfrom_chk,
          (int fd, void *to, size_t bytes, size_t room, int flags, struct sockaddr *from, socklen_t *from_bytes),
          (fd, to, bytes, room, flags, from, from_bytes))
-TRANSFER(recvmsg, fd, IO_READ, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+RECEIVE(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 
 MOVE(__write, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes), (fd, from, bytes))
 MOVE(__pwrite64, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
@@ -99,6 +119,7 @@ static int64_t bytes_in(const struct mmsghdr *messages, int count) {
   WRAPPED(int, name, parameters) {                                                                                     \
     io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    PEEKS(int, name, arguments)                                                                                        \
     io_begin(&operation, fd, way);                                                                                     \
     int result = CALL(name) arguments;                                                                                 \
     operation.asked = way == IO_WRITE && result < (int)count ? UINT64_MAX : 0;                                         \

@@ -81,6 +81,9 @@ static void sockets(const char *folder) {
   EXPECT(100, send(sending, bytes, sizeof bytes, 0));
   EXPECT(100, recv(receiving, bytes, sizeof bytes, 0));
   EXPECT(100, sendto(sending, bytes, sizeof bytes, 0, NULL, 0));
+  EXPECT(100, recv(receiving, bytes, sizeof bytes, MSG_PEEK));
+  EXPECT(1, recvmmsg(receiving, messages, 1, MSG_PEEK, NULL));
+  EXPECT(-1, recvmsg(receiving, &message, MSG_ERRQUEUE));
   EXPECT(100, recvfrom(receiving, bytes, sizeof bytes, 0, NULL, NULL));
   EXPECT(100, sendmsg(sending, &message, 0));
   EXPECT(100, recvmsg(receiving, &message, 0));
