@@ -363,6 +363,10 @@ static void deliver(void) {
   if (ll_flush(FINISH_MS) == 0) ll_shutdown(FINISH_MS);
 }
 
+void io_flush(void) {
+  if (io_is_emitting()) ll_flush(FINISH_MS);
+}
+
 void io_finish(void) {
   int error = errno;
   if (io_is_emitting())

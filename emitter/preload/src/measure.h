@@ -66,6 +66,9 @@ uint16_t io_interval(void);
 /* Whether this process has an emitter, with a thread. */
 bool io_is_emitting(void);
 
+/* Delivers what was measured until now, and goes on. Waits a quarter of a second at most. */
+void io_flush(void);
+
 /* Delivers what was measured: before an exec, or an exit without handlers. Waits a quarter of a second at most. */
 void io_finish(void);
 

@@ -75,6 +75,12 @@ WRAPPED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void *argumen
 LEAVE(_exit)
 LEAVE(_Exit)
 
+/* The parent ends in libc, behind us. */
+WRAPPED(int, daemon, (int keep_directory, int keep_streams)) {
+  io_flush();
+  return CALL(daemon)(keep_directory, keep_streams);
+}
+
 /* --- seccomp: the system calls of a harvester or of fstat may not be among those that the filter allows --- */
 
 #define FILTERED "installs a seccomp filter"
