@@ -185,7 +185,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->fd = fd;
   now->way = way;
   now->waited = now->asked = 0;
-  now->may_wait = false;
+  now->may_wait = now->under_way = false;
   bool running = is_running(); /* before the descriptor is classified, since that needs to know the process */
   io_descriptor descriptor = io_descriptor_of(fd);
   const io_caliper *caliper = calipers[descriptor.kind][way];
@@ -196,6 +196,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
   if (now->operation.began == 0) return;
   if (now->may_wait) now->waited = io_waits_before(fd, way);
   now->sums = io_target_begin(&now->target, descriptor.kind, way);
+  now->under_way = now->sums != NULL;
 }
 
 void io_begin_wait(io_operation *now) {
@@ -259,6 +260,12 @@ void io_end(io_operation *now, int64_t result, double value) {
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
   if (moved) add_sums(now->sums, now->ended - now->operation.began + now->waited, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
+  now->under_way = false;
+  io_target_end(now->sums);
+}
+
+void io_abandon(io_operation *now) {
+  if (now->caliper != NULL) ll_caliper_unmark(now->operation);
   io_target_end(now->sums);
 }
 

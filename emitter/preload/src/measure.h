@@ -21,6 +21,7 @@ typedef struct io_operation {
   int fd;
   io_way way;
   bool may_wait;   /* of a kind that is waited for */
+  bool under_way;  /* the target counts it as open */
   uint64_t waited; /* ticks that the thread waited for this operation before it began: waits.h */
   uint64_t asked;  /* bytes that a write is to take, set before io_end; 0: a read, or not known */
 } io_operation;
@@ -36,6 +37,16 @@ static inline bool io_is_on(void) {
 /* The functions preserve errno. */
 void io_begin(io_operation *now, int fd, io_way way);
 void io_begin_wait(io_operation *now);
+
+/* When its scope is left: the thread may be cancelled inside the call. */
+void io_abandon(io_operation *now) __attribute__((cold));
+
+static inline void io_leave(io_operation *now) {
+  if (__builtin_expect(now->under_way, 0)) io_abandon(now);
+}
+
+/* Only where io_begin follows. */
+#define IO_OPERATION io_operation operation __attribute__((cleanup(io_leave)))
 
 void io_end_wait(io_operation *now, int64_t result);
 

@@ -1,7 +1,7 @@
 /* Calls that move data, synchronise or connect: one line each in a table.
  *
- * A wrapper adds no cancellation point and takes none away: the real call is one, and what stands around it is not. A
- * thread that is cancelled there leaves its operation open, until the thread has ended. */
+ * A wrapper adds no cancellation point and takes none away: the real call is one, and what stands around it is not. This
+ * file is compiled with -fexceptions, so that a thread that is cancelled there leaves no operation open. */
 #include "declarations.h"
 #include "descriptors.h"
 #include "measure.h"
@@ -23,8 +23,8 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
 #define TRANSFER(name, fd, way, parameters, arguments) MOVE(name, fd, way, 0, parameters, arguments)
 #define MOVE(name, fd, way, bytes_asked, parameters, arguments)                                                        \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
-    io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, way);                                                                                     \
     ssize_t result = CALL(name) arguments;                                                                             \
     operation.asked = way != IO_WRITE ? 0 : result < 0 ? 1 : (bytes_asked); /* read what the kernel could read */      \
@@ -43,9 +43,9 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
 
 #define RECEIVE(name, parameters, arguments)                                                                           \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
-    io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     PEEKS(ssize_t, name, arguments)                                                                                    \
+    IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, IO_READ);                                                                                 \
     ssize_t result = CALL(name) arguments;                                                                             \
     io_end_bytes(&operation, result);                                                                                  \
@@ -94,11 +94,11 @@ MOVE(vmsplice, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struc
 
 /* The library logs with it: see say.h. */
 WRAPPED(ssize_t, write, (int fd, const void *from, size_t bytes)) {
-  io_operation operation;
   if (!io_is_on()) {
     bool of_library = fd == STDERR_FILENO && ll_tls_inside != 0;
     return of_library && !io_may_say() ? (ssize_t)bytes : CALL(write)(fd, from, bytes);
   }
+  IO_OPERATION;
   io_begin(&operation, fd, IO_WRITE);
   ssize_t result = CALL(write)(fd, from, bytes);
   operation.asked = result < 0 ? 1 : bytes;
@@ -117,9 +117,9 @@ static int64_t bytes_in(const struct mmsghdr *messages, int count) {
 
 #define MESSAGES(name, way, parameters, arguments)                                                                     \
   WRAPPED(int, name, parameters) {                                                                                     \
-    io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     PEEKS(int, name, arguments)                                                                                        \
+    IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, way);                                                                                     \
     int result = CALL(name) arguments;                                                                                 \
     operation.asked = way == IO_WRITE && result < (int)count ? UINT64_MAX : 0;                                         \
@@ -141,9 +141,9 @@ static bool is_of_source(int from, int to) {
 
 #define BETWEEN(name, bytes_asked, parameters, arguments)                                                              \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
-    io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     bool source = is_of_source(from, to);                                                                              \
+    IO_OPERATION;                                                                                                      \
     io_begin(&operation, source ? from : to, source ? IO_READ : IO_WRITE);                                             \
     ssize_t result = CALL(name) arguments;                                                                             \
     operation.asked = source ? 0 : result < 0 ? 1 : (bytes_asked);                                                     \
@@ -164,8 +164,8 @@ BETWEEN(copy_file_range, 0, (int from, off64_t *from_at, int to, off64_t *to_at,
 
 #define DONE(name, way, parameters, arguments)                                                                         \
   WRAPPED(int, name, parameters) {                                                                                     \
-    io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, way);                                                                                     \
     int result = CALL(name) arguments;                                                                                 \
     io_end(&operation, result, 1);                                                                                     \
@@ -180,8 +180,8 @@ DONE(sync_file_range, IO_SYNC, (int fd, off64_t at, off64_t bytes, unsigned flag
 /* A connection that is made in the background (EINPROGRESS) counts as `again`; its time is in the wait that follows. */
 WRAPPED(int, connect, (int fd, const struct sockaddr *to, socklen_t bytes)) {
   if (!io_is_on()) return CALL(connect)(fd, to, bytes);
-  io_operation operation;
   io_descriptor_connects(fd, to, bytes);
+  IO_OPERATION;
   io_begin(&operation, fd, IO_CONNECT);
   int result = CALL(connect)(fd, to, bytes);
   io_end(&operation, result, 1);
@@ -191,8 +191,8 @@ WRAPPED(int, connect, (int fd, const struct sockaddr *to, socklen_t bytes)) {
 
 #define ACCEPT(name, parameters, arguments)                                                                            \
   WRAPPED(int, name, parameters) {                                                                                     \
-    io_operation operation;                                                                                            \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, IO_ACCEPT);                                                                               \
     int made = CALL(name) arguments;                                                                                   \
     if (made >= 0) io_descriptor_accepted(made);                                                                       \

@@ -370,6 +370,8 @@ class Unharmed(Preloaded):
 
     def test_cancellation_is_as_before(self):
         self.habit("cancel")
+        reads = [event for event in self.events() if event["type"] == "io.target" and event["operation"] == "pipe.read"]
+        self.assertEqual(reads[-1]["open"], 0)
 
     def test_a_signal_handler_on_a_small_stack_may_write(self):
         handled = int(self.habit("signal").stdout.split()[1])
