@@ -18,7 +18,8 @@ bool program_is_executable(const char *file) {
 
 bool program_find(const char *name, char *file, size_t file_bytes) {
   const char *path = getenv("PATH");
-  if (strchr(name, '/') != NULL) return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && program_is_executable(file);
+  if (strchr(name, '/') != NULL)
+    return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && program_is_executable(file);
   for (path = path != NULL ? path : "/bin:/usr/bin"; *path != '\0';) {
     size_t bytes = strcspn(path, ":");
     int made = snprintf(file, file_bytes, "%.*s/%s", (int)bytes, bytes > 0 ? path : ".", name);

@@ -1,7 +1,7 @@
 /* Calls that move data, synchronise or connect: one line each in a table.
  *
- * A wrapper adds no cancellation point and takes none away: the real call is one, and what stands around it is not. This
- * file is compiled with -fexceptions, so that a thread that is cancelled there leaves no operation open. */
+ * A wrapper adds no cancellation point and takes none away: the real call is one, and what stands around it is not.
+ * This file is compiled with -fexceptions, so that a thread that is cancelled there leaves no operation open. */
 #include "declarations.h"
 #include "descriptors.h"
 #include "measure.h"

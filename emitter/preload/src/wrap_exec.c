@@ -1,5 +1,5 @@
-/* Programs that this one becomes or starts. An emitter that was stopped cannot be started again, so it is stopped only for
- * a file that can be executed. A program that would not start with this preload is started without it. Nothing here
+/* Programs that this one becomes or starts. An emitter that was stopped cannot be started again, so it is stopped only
+ * for a file that can be executed. A program that would not start with this preload is started without it. Nothing here
  * allocates: the caller may be the child of a vfork. */
 #include "measure.h"
 #include "program.h"
@@ -69,20 +69,20 @@ static char *const *without_us(char *const environment[], char *const *variable,
 /* --- becoming --- */
 
 WRAPPED(int, execve, (const char *path, char *const argv[], char *const environment[])) {
-  if (program_is_executable(path)) io_finish();
+  if (io_is_on() && program_is_executable(path)) io_finish();
   WITHOUT_US_IF_HARMFUL(path);
   return CALL(execve)(path, argv, environment);
 }
 
 WRAPPED(int, execvpe, (const char *file, char *const argv[], char *const environment[])) {
   char path[PATH_MAX] = "";
-  if (program_find(file, path, sizeof path)) io_finish();
+  if (io_is_on() && program_find(file, path, sizeof path)) io_finish();
   WITHOUT_US_IF_HARMFUL(path);
   return CALL(execvpe)(file, argv, environment);
 }
 
 WRAPPED(int, fexecve, (int fd, char *const argv[], char *const environment[])) {
-  if (fcntl(fd, F_GETFD) >= 0) io_finish();
+  if (io_is_on() && fcntl(fd, F_GETFD) >= 0) io_finish();
   return CALL(fexecve)(fd, argv, environment);
 }
 

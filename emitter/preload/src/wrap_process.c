@@ -1,4 +1,5 @@
-/* Threads of the library; ends of the program that run no exit handlers; and what the emitter must have ended before. */
+/* Threads of the library; ends of the program that run no exit handlers; and what the emitter must have ended before.
+ */
 #include "measure.h"
 #include "own.h"
 #include "real.h"

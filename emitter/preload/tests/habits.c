@@ -295,7 +295,8 @@ static void habit_filtered(void) {
   put(file("data"), 20);
   usleep(100000); /* the sink is being opened */
   allow_only_reads_and_writes();
-  for (char status[4096] = ""; strstr(status, "Threads:\t1\n") == NULL;) { /* they end a moment later; the test has a limit */
+  for (char status[4096] = "";
+       strstr(status, "Threads:\t1\n") == NULL;) { /* they end a moment later; the test has a limit */
     int fd = open("/proc/self/status", O_RDONLY);
     ssize_t got = read(fd, status, sizeof status - 1);
     CHECK(got > 0);
@@ -415,13 +416,13 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } habits[] = {
-      {"fork", habit_fork},     {"vfork", habit_vfork},   {"cancel", habit_cancel},   {"signal", habit_signal},
-      {"behind", habit_behind}, {"close", habit_close},   {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},
-      {"stall", habit_stall},   {"daemon", habit_daemon}, {"exec", habit_exec},       {"user", habit_user},
-      {"errno", habit_errno},   {"stderr", habit_stderr}, {"limits", habit_limits},   {"slow", habit_slow},
-      {"filtered", habit_filtered}, {"namespaces", habit_namespaces}, {"missing", habit_missing},
-      {"handler", habit_handler}};
+  } habits[] = {{"fork", habit_fork},       {"vfork", habit_vfork},       {"cancel", habit_cancel},
+                {"signal", habit_signal},   {"behind", habit_behind},     {"close", habit_close},
+                {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},   {"stall", habit_stall},
+                {"daemon", habit_daemon},   {"exec", habit_exec},         {"user", habit_user},
+                {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
+                {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
+                {"missing", habit_missing}, {"handler", habit_handler}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));
