@@ -173,11 +173,14 @@ uint64_t *io_descriptor_waits(int fd) {
 /* An absolute path is the name. Others are looked up at the first use, which most opened files never see. */
 void io_descriptor_opened(int fd, const char *path) {
   entry *at = entry_of(fd);
+  io_target target;
   if (at == NULL) return;
-  if (path == NULL || path[0] != '/' || strncmp(path, "/proc/self/", 11) == 0)
+  bool is_name = path != NULL && path[0] == '/' && strncmp(path, "/proc/self/", 11) != 0;
+  if (is_name && !io_is_here()) return;
+  if (is_name && io_target_expect(&target, IO_DISK, path, true))
+    set(at, word_of(IO_UNKNOWN, FILE_NAMED, target));
+  else
     io_descriptor_closed(fd);
-  else if (io_is_here())
-    set(at, word_of(IO_UNKNOWN, FILE_NAMED, io_target_find(IO_DISK, path, true)));
 }
 
 /* Before the call: a connection in progress has no peer that could be asked for. */

@@ -77,17 +77,22 @@ static io_target all_others(io_kind kind) {
   return (io_target){(uint16_t)kind, 0};
 }
 
-static bool claim(uint64_t *key) {
+static bool claim(uint64_t *key, uint32_t most) {
   uint64_t vacant = FREE;
-  if (__atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) < settings->targets &&
+  if (__atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) < most &&
       __atomic_compare_exchange_n(key, &vacant, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return true;
   __atomic_fetch_sub(&used, 1, __ATOMIC_RELAXED);
   return false;
 }
 
-io_target io_target_find(io_kind kind, const char *name, bool secret) {
-  if (slots == NULL || settings->names == IO_NAMES_NONE) return all_others(kind);
+static bool has_names(void) {
+  return slots != NULL && settings->names != IO_NAMES_NONE;
+}
+
+/* Adds it if there are fewer than `most`. */
+static io_target find(io_kind kind, const char *name, bool secret, uint32_t most) {
+  if (!has_names()) return all_others(kind);
   const uint64_t key_of_kind[2] = {secret_key[0] ^ kind, secret_key[1]};
   uint64_t key = io_hash(key_of_kind, name, strlen(name)) | 2;
   uint32_t first = IO_KINDS + (uint32_t)(key >> 32) % BUCKETS * BUCKET;
@@ -98,7 +103,7 @@ io_target io_target_find(io_kind kind, const char *name, bool secret) {
   }
   for (uint32_t i = first; i < first + BUCKET; i++) {
     slot *at = &slots[i];
-    if (__atomic_load_n(&keys[i], __ATOMIC_RELAXED) != FREE || !claim(&keys[i])) continue;
+    if (__atomic_load_n(&keys[i], __ATOMIC_RELAXED) != FREE || !claim(&keys[i], most)) continue;
     at->kind = (uint8_t)kind;
     __atomic_store_n(&at->introduced, 0, __ATOMIC_RELAXED);
     io_name(settings, name, secret, at->name);
@@ -107,6 +112,15 @@ io_target io_target_find(io_kind kind, const char *name, bool secret) {
     return made;
   }
   return all_others(kind);
+}
+
+io_target io_target_find(io_kind kind, const char *name, bool secret) {
+  return find(kind, name, secret, settings != NULL ? settings->targets : 0);
+}
+
+bool io_target_expect(io_target *target, io_kind kind, const char *name, bool secret) {
+  *target = find(kind, name, secret, settings != NULL ? settings->targets / 2 : 0);
+  return target->slot >= IO_KINDS || !has_names();
 }
 
 bool io_target_is_current(io_target target) {

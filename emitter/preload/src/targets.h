@@ -38,6 +38,9 @@ void io_targets_after_fork(void);
 /* The target of this name, which is added if there is room; else the one that stands for all others. */
 io_target io_target_find(io_kind kind, const char *name, bool secret);
 
+/* The same for a name that may never be used: such names leave half of the room to others. False: there is none. */
+bool io_target_expect(io_target *target, io_kind kind, const char *name, bool secret);
+
 bool io_target_is_current(io_target target);
 
 /* Where this thread adds up operations of the target; NULL without targets. */

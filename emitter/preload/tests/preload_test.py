@@ -320,6 +320,15 @@ class Measured(Preloaded):
         self.assertEqual(sum(sums["nbytes"] for sums in found.values()), 500)
         self.assertGreaterEqual(found["(others)"]["count"], 30)
 
+    def test_files_that_are_only_opened_leave_room_for_others(self):
+        read = [self.folder / f"read{i}" for i in range(5)]
+        for file in [self.folder / f"opened{i}" for i in range(50)] + read:
+            file.write_text("word")
+        script = f"import os\nfor i in range(50): os.open('{self.folder}/opened%d' % i, os.O_RDONLY)\n" \
+                 f"for i in range(5): os.read(os.open('{self.folder}/read%d' % i, os.O_RDONLY), 9)"
+        self.run_measured(PYTHON, "-S", "-E", "-c", script, options=["--targets", "40"])
+        self.assertLessEqual({str(file) for file in read}, set(self.targets("disk.read")))
+
     def test_the_librarys_own_traffic_is_not_measured(self):
         """The broker gets what is measured; io.target goes to a file on a route of its own, too, where the test reads it."""
         for kind in ("nats", "kafka"):
