@@ -576,7 +576,7 @@ class Command(Preloaded):
         self.assertIn("is not measured: it is built with a sanitizer", done.stderr)
 
     def test_children_that_could_not_start_with_the_preload_are_started_without(self):
-        """musl's loader, here glibc's under its name, is told of no preload; other children and other preloads are as before."""
+        """musl's loader, here glibc's under its name, gets no preload; other children get it as before."""
         source, loader = self.folder / "other.c", self.folder / "ld-musl-x86_64.so.1"
         source.write_text('#include <stdio.h>\n#include <stdlib.h>\n'
                           'int main(void) { const char *list = getenv("LD_PRELOAD"); puts(list ? list : "none"); return 3; }\n')
