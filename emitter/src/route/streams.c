@@ -11,6 +11,7 @@
 #include <string.h>
 
 static ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
+static uint32_t touched;                 /* those not all zero: clearing a megabyte costs a short process much */
 static const ll_stream_settings *settings;
 
 static void progress(void *ctx) {
@@ -31,7 +32,9 @@ static uint32_t route_count(void) {
 }
 
 void ll_streams_start(const ll_stream_settings *handed_down) {
-  memset(streams, 0, sizeof streams);
+  for (uint32_t route = 0; touched >> route != 0; route++)
+    if ((touched >> route & 1) != 0) memset(&streams[route], 0, sizeof streams[route]);
+  touched = 0;
   settings = handed_down;
 }
 
@@ -44,6 +47,7 @@ static const char *compression_for(const char *url) {
 static int open_stream(uint32_t route, char *why, size_t why_bytes) {
   ll_stream *stream = &streams[route];
   const char *url = url_of(route);
+  touched |= 1u << route;
   ll_compressor *compressor = ll_compressor_create(compression_for(url), why, why_bytes);
   if (why[0] != '\0' && route == 0) ll_log(LL_LOG_WARN, "%s", why);
   if (compressor == NULL || ll_harvest_start(&stream->harvest, &ll_the_emitter.store, route, &ll_the_emitter.types,
@@ -90,6 +94,7 @@ static void discard(uint32_t routes) {
     ll_harvest *harvest = &streams[route].harvest;
     char why[512];
     if ((routes >> route & 1) == 0) continue;
+    touched |= 1u << route;
     if (harvest->batch == NULL && ll_harvest_start(harvest, &ll_the_emitter.store, route, &ll_the_emitter.types,
                                                    ll_compressor_create("none", why, sizeof why), 0, false) != 0)
       continue;

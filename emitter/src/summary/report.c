@@ -125,7 +125,7 @@ static bool wait_until_idle(const ll_folder *folder, uint64_t deadline_ns) {
 static void wait_for_threads(const ll_summaries *summaries, ll_report what, bool idle[LL_FOLDERS_MAX]) {
   ll_fence_all_threads();
   uint64_t deadline = ll_monotonic_ns() + (what == LL_REPORT_CLOSE ? LAST_PATIENCE_NS : PATIENCE_NS);
-  for (uint32_t i = 0; i < LL_FOLDERS_MAX; i++)
+  for (uint32_t i = 0; i < load_acquire(&summaries->folders_used); i++)
     idle[i] = wait_until_idle(&summaries->folders[i], deadline);
 }
 
@@ -315,7 +315,7 @@ static bool tell_open(ll_summaries *summaries, uint64_t now) {
   if (!any) return true;
   uint64_t now_tick = ll_clock_tick(ll_the_emitter.clock);
   double tick_ns = ns_per_tick();
-  for (uint32_t f = 0; f < LL_FOLDERS_MAX; f++) {
+  for (uint32_t f = 0; f < load_acquire(&summaries->folders_used); f++) {
     ll_folder *folder = &summaries->folders[f];
     if (load_acquire(&folder->in_use) == 0) continue;
     for (uint32_t m = 0; m < LL_MARKS_MAX; m++) {

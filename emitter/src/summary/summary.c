@@ -305,6 +305,7 @@ static ll_folder *take_folder(ll_summaries *summaries) {
   for (uint32_t i = 0; i < LL_FOLDERS_MAX; i++) {
     ll_folder *folder = &summaries->folders[i];
     if (folder->in_use) continue;
+    if (i == summaries->folders_used) store_release(&summaries->folders_used, i + 1);
     store_release(&folder->in_use, 1);
     folder->fast = ll_the_emitter.clock == LL_CLOCK_CPU;
     store_relaxed(&folder->thread, (uint64_t)gettid());
