@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "life.h"
 #include "ring/context.h"
+#include "route/streams.h"
 
 #include <errno.h>
 #include <lifeline/dynamic.h>
@@ -25,7 +26,7 @@ typedef struct open_session {
 /* Guarded by the lock, which is held during a fork. */
 static open_session sessions[LL_SESSIONS_MAX]; /* in order of their begin */
 static unsigned count;
-static bool late; /* the file's context is not the innermost session's, because there was no place for the change */
+static bool late; /* the file's context is not the innermost session's: there was no place for the change */
 
 static ll_emitter *const emitter = &ll_the_emitter;
 
@@ -72,10 +73,23 @@ void ll_sessions_start(void) {
   store_relaxed(&late, false);
 }
 
+/* The stuck routes lose sessions of the events that they hold, so that the others keep theirs. */
+static void skip(uint32_t stuck) {
+  static bool told; /* one line per process is enough */
+  for (uint32_t route = 0; stuck >> route != 0; route++) {
+    if ((stuck >> route & 1) == 0 || !ll_context_skip(&emitter->store, route) || told) continue;
+    told = true;
+    ll_log(LL_LOG_WARN, "route \"%s\" takes no batches; its oldest events will be without their session",
+           emitter->store.header->routes[route].name);
+  }
+}
+
 void ll_sessions_tick(void) {
   ll_saved_state before;
-  if (!load_relaxed(&late)) return;
+  uint32_t stuck = ll_streams_stuck();
+  if (!load_relaxed(&late) && stuck == 0) return;
   ll_lock(&before);
+  if (stuck != 0) skip(stuck);
   if (late) change_context();
   ll_unlock(&before);
 }

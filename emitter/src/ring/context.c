@@ -14,24 +14,43 @@ static uint64_t applied(const ll_store *store, uint32_t route) {
   return load_acquire(&store->header->routes[route].context);
 }
 
-/* True when no route uses the place of the next change any more, neither as its current context nor as one to come. */
-static bool has_place(const ll_store *store, uint64_t next) {
-  for (uint32_t route = 0; route < store->header->route_count; route++)
-    if (next - applied(store, route) >= LL_CONTEXTS) return false;
-  return true;
+/* The number of places that no route uses any more, neither as its current context nor as one to come. */
+static uint64_t places_left(const ll_store *store) {
+  uint64_t left = LL_CONTEXTS - 1;
+  for (uint32_t route = 0; route < store->header->route_count; route++) {
+    uint64_t behind = store->header->context_changes - applied(store, route);
+    if (LL_CONTEXTS - 1 - behind < left) left = LL_CONTEXTS - 1 - behind;
+  }
+  return left;
 }
 
 bool ll_context_change(ll_store *store, const ll_context *context) {
+  static const ll_context nothing;
   ll_file_header *header = store->header;
-  uint64_t next = header->context_changes + 1;
+  uint64_t left = places_left(store), next = header->context_changes + 1;
   uint32_t place = place_of(next), count = load_acquire(&header->ring_count);
-  if (!has_place(store, next)) return false;
+  bool published = left > 1 || context->count == 0;
+  if (left <= 1) { /* the last place is for no session */
+    if (left == 0 || header->contexts[place_of(next - 1)].count == 0) return published;
+    context = &nothing;
+  }
   header->contexts[place] = *context;
   for (uint32_t i = 0; i < count; i++)
     store->rings[i].boundaries[place] = load_acquire(&store->rings[i].head);
   ll_crash_point("context-written");
   store_release(&header->context_changes, next);
   ll_crash_point("context-changed");
+  return published;
+}
+
+bool ll_context_skip(ll_store *store, uint32_t route) {
+  ll_route_books *books = &store->header->routes[route];
+  uint64_t changes = store->header->context_changes;
+  uint64_t kept = changes < LL_CONTEXTS - 3 ? 0 : changes - (LL_CONTEXTS - 3); /* leaves two places */
+  if (books->context >= kept || kept > store->summarised) return false;
+  store_release(&books->context_lost, 1);
+  store_release(&books->context, kept);
+  ll_crash_point("context-skipped");
   return true;
 }
 
@@ -60,6 +79,8 @@ void ll_context_advance(ll_store *store, uint32_t route) {
   ll_route_books *books = &store->header->routes[route];
   uint64_t changes = load_acquire(&store->header->context_changes);
   if (changes > store->summarised) changes = store->summarised;
+  if (books->context_lost != 0 && is_drained(store, route, place_of(books->context)))
+    store_release(&books->context_lost, 0);
   while (books->context < changes && is_drained(store, route, place_of(books->context + 1))) {
     store_release(&books->context, books->context + 1);
     ll_crash_point("context-applied");
@@ -67,13 +88,15 @@ void ll_context_advance(ll_store *store, uint32_t route) {
 }
 
 const ll_context *ll_context_of(const ll_store *store, uint32_t route) {
+  static const ll_context nothing;
+  if (store->header->routes[route].context_lost != 0) return &nothing;
   return &store->header->contexts[place_of(applied(store, route))];
 }
 
 /* The head is read before the changes: an event emitted after a change is then never taken without seeing it. */
 uint64_t ll_context_end(const ll_store *store, const ll_ring *ring) {
   uint64_t head = load_acquire(&ring->head);
-  uint64_t next = applied(store, ring->route) + 1;
+  uint64_t next = applied(store, ring->route) + (store->header->routes[ring->route].context_lost == 0);
   if (load_acquire(&store->header->context_changes) < next) return head;
   uint64_t boundary = load_acquire(&ring->boundaries[place_of(next)]);
   return head < boundary ? head : boundary;

@@ -11,6 +11,11 @@
  * Change n is in place n % LL_CONTEXTS of contexts and boundaries, which no route uses any more when it is written. A
  * ring that is made after a change has the boundary 0: all of its events are later ones.
  *
+ * A route whose sink takes nothing falls behind. When only one place is left, the change to it is one to no session;
+ * later changes wait, so that no event gets the session of another time. If other routes go on, the harvester moves the
+ * route that is stuck to a later change: what it still holds of the time before has lost its context (context_lost),
+ * and gets none.
+ *
  * Summaries are reported after the time that they are about. So no route advances before the harvester has reported
  * those of the time before the change, and set the boundary of its own ring behind them: `summarised` in ll_store.
  */
@@ -19,8 +24,13 @@
 
 #include "ringfile.h"
 
-/* Publishes a change. With the lock. False: too many changes are not applied yet; nothing happened. */
+/* Publishes a change. With the lock. False: too many changes are not applied yet; until a later call succeeds, events
+ * have no session. */
 bool ll_context_change(ll_store *store, const ll_context *context);
+
+/* Makes room for changes that this route has not applied, at the cost of its earlier contexts. With the lock, by the
+ * harvester. False: it does not hold changes up, or its summaries are not reported yet. */
+bool ll_context_skip(ll_store *store, uint32_t route);
 
 /* Sets the context with which a new file starts. Before any ring is taken. */
 void ll_context_start(ll_store *store, const ll_context *context);

@@ -94,9 +94,9 @@ typedef struct ll_route_books {
   char name[LL_ROUTE_NAME_BYTES];
   uint32_t first_slot, slot_count; /* assigned permanently */
   uint32_t slots_used;             /* slots beyond these are free and need not be scanned */
-  uint32_t reserved;
-  uint64_t ring_bytes;      /* current size of its rings, */
-  uint64_t ring_bytes_most; /* and its limit */
+  uint32_t context_lost;           /* 1: not so those of its events that precede the change `context` */
+  uint64_t ring_bytes;             /* current size of its rings, */
+  uint64_t ring_bytes_most;        /* and its limit */
   uint64_t dropped_no_ring;
   uint64_t dropped_reentrant;
   uint64_t dropped_oversize;

@@ -146,6 +146,15 @@ bool ll_streams_starved(void) {
   return starved;
 }
 
+uint32_t ll_streams_stuck(void) {
+  uint32_t stuck = 0, open = 0;
+  for (uint32_t route = 0; route < route_count(); route++) {
+    open |= (uint32_t)is_open(route) << route;
+    stuck |= (uint32_t)(is_open(route) && streams[route].route.starved) << route;
+  }
+  return stuck != open ? stuck : 0;
+}
+
 static ll_sealed seal(ll_stream *stream) {
   stream->harvest.total_limit = ll_route_limit(&stream->route);
   ll_sealed sealed = ll_harvest_seal(&stream->harvest, 0);

@@ -61,6 +61,9 @@ uint32_t ll_streams_held_up(void);
 /* True when a route has no slot left. */
 bool ll_streams_starved(void);
 
+/* The routes that have no slot left while another one goes on. */
+uint32_t ll_streams_stuck(void);
+
 /* The current counters of FORMAT.md, summed over all routes. Any thread. */
 void ll_streams_counters(uint64_t counters[LL_COUNTERS]);
 
