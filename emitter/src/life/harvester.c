@@ -44,10 +44,9 @@ static uint32_t follow_sessions(void) {
   uint32_t behind = 0;
   ll_sessions_tick();
   if (load_acquire(&store->header->context_changes) != store->summarised) {
-    ll_ring *own = ll_ring_of_harvester();
-    if (ll_context_summary_begin(store, own, &changes)) {
+    if (ll_context_summary_begin(store, ll_ring_of_harvester(), &changes)) {
       report_summaries(LL_REPORT_ALL);
-      ll_context_summary_end(store, own, changes);
+      ll_context_summary_end(store, ll_ring_of_harvester(), changes); /* which may have grown */
     }
   }
   for (uint32_t route = 0; route < store->header->route_count; route++) {

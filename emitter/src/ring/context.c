@@ -116,6 +116,14 @@ void ll_context_summary_end(ll_store *store, ll_ring *own, uint64_t changes) {
   store->summarised = changes;
 }
 
+void ll_context_hand_over(ll_ring *from, ll_ring *to) {
+  for (uint32_t place = 0; place < LL_CONTEXTS; place++) {
+    if (load_relaxed(&from->boundaries[place]) != EVERYTHING) continue;
+    store_release(&to->boundaries[place], EVERYTHING);
+    store_release(&from->boundaries[place], load_relaxed(&from->head));
+  }
+}
+
 const char *ll_context_fault(const ll_store *store) {
   const ll_file_header *header = store->header;
   for (uint32_t i = 0; i < LL_CONTEXTS; i++)

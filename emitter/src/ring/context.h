@@ -51,6 +51,9 @@ uint64_t ll_context_end(const ll_store *store, const ll_ring *ring);
 bool ll_context_summary_begin(ll_store *store, ll_ring *own, uint64_t *changes);
 void ll_context_summary_end(ll_store *store, ll_ring *own, uint64_t changes);
 
+/* When the harvester's ring grows during that report, before it is bound to the larger one. */
+void ll_context_hand_over(ll_ring *from, ll_ring *to);
+
 /* Validates what a recovery relies on. Returns NULL, or the fault. */
 const char *ll_context_fault(const ll_store *store);
 

@@ -4,6 +4,7 @@
 #include "base/futex.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "context.h"
 #include "emitter.h"
 #include "pool.h"
 
@@ -211,6 +212,7 @@ static bool grow(ll_producer *producer, ll_ring *ring) {
   if (ring->bytes >= LL_RING_BYTES_MAX) return false;
   ll_ring *larger = ll_pool_take(&ll_the_emitter.store, ring->route, ring->bytes * 2);
   if (larger == NULL) return false;
+  ll_context_hand_over(ring, larger);
   bind(producer, &ll_the_emitter.store, larger);
   store_release(&ring->state, LL_RING_RETIRED);
   return true;
