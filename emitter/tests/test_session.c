@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <lifeline/caliper.h>
+#include <lifeline/dynamic.h>
 #include <lifeline/session.h>
 #include <pthread.h>
 #include <signal.h>
@@ -425,6 +426,73 @@ static void values_from_before_a_session_are_summarised_before_it(void **state) 
   test_free_batches(&batches);
 }
 
+static void measure_and_end(void) {
+  ll_session session;
+  ll_session_begin(&session, "measured", NULL);
+  ll_flush(TEST_PATIENCE_MS); /* until its beginning is applied */
+  ll_operation operation = ll_begin(work);
+  ll_end(work, operation, 4096);
+  ll_session_end(&session, 1);
+}
+
+static void values_of_a_session_are_in_it_if_the_program_ends_at_once(void **state) {
+  (void)state;
+  for (int i = 0; i < 20; i++) {
+    remove(directory.out);
+    test_batches batches = run(measure_and_end);
+    found all = look(&batches);
+    assert_true(all.summaries > 0);
+    assert_int_equal(all.summaries_in_session, all.summaries);
+    test_free_batches(&batches);
+  }
+}
+
+enum { TYPES = 900 };
+
+static void measure_many_types(void) {
+  static const ll_dynamic_field fields[] = {{LL_U64, "size", "B"}};
+  static const char *const stages[] = {"before", "in"};
+  ll_session session;
+  for (int stage = 0; stage < 2; stage++) {
+    for (int i = 0; i < TYPES; i++) {
+      char name[40];
+      ll_dynamic *type;
+      snprintf(name, sizeof name, "test.%s.%d", stages[stage], i);
+      fail_unless(ll_declare(name, LL_INFO, fields, 1, &type) == 0, 11);
+      for (uint64_t n = 1; n <= 3; n++)
+        ll_emit_values(type, &(ll_value){.u64 = n}, 1);
+    }
+    if (stage == 0) ll_session_begin(&session, "many", NULL);
+    if (stage == 0) ll_flush(TEST_PATIENCE_MS); /* until the earlier ones are reported */
+    if (stage == 1) ll_session_end(&session, 1);
+  }
+}
+
+static void judge_summary(const llb_event *event, void *ctx) {
+  found *all = ctx;
+  if (!is_type(event, "lifeline.summary")) return;
+  llb_bytes of = event->values[0].bytes;
+  bool in = of.size > 8 && memcmp(of.data, "test.in.", 8) == 0;
+  BOOKS(in == (context_of(all->batch, "session").size > 0));
+  all->summaries += in;
+}
+
+/* The harvester's ring grows, since it is too small for the summaries of so many types. */
+static void many_summaries_are_in_the_session_of_their_values(void **state) {
+  (void)state;
+  setenv("LIFELINE_RESOLUTION", "test.* summary", 1);
+  test_batches batches = run(measure_many_types);
+  unsetenv("LIFELINE_RESOLUTION");
+  found all = {0};
+  for (size_t i = 0; i < batches.count; i++) {
+    test_batches one = {.count = 1, .at = &batches.at[i]};
+    all.batch = batches.at[i];
+    test_each_event(&one, judge_summary, &all);
+  }
+  assert_true(all.summaries >= TYPES);
+  test_free_batches(&batches);
+}
+
 static void use_it_while_off(void) {
   ll_session outer, inner;
   char text[LL_TRACEPARENT_BYTES];
@@ -686,6 +754,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(without_a_sink_sessions_neither_block_nor_spin_nor_lose, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_stuck_route_does_not_hold_up_the_sessions_of_the_others, set_up, tear_down),
       cmocka_unit_test_setup_teardown(values_from_before_a_session_are_summarised_before_it, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(values_of_a_session_are_in_it_if_the_program_ends_at_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(many_summaries_are_in_the_session_of_their_values, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_directory_of_others_costs_only_the_announcement, set_up, tear_down),

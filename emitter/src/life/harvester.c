@@ -29,26 +29,24 @@ static bool recovering;               /* a recovery thread is running; guarded b
 static ll_control *control;           /* NULL when out of memory: the control topic is not watched */
 
 /* Summaries go into the harvester's own ring. When it is full it is harvested; without a free slot the rest is reported
- * later. */
+ * later. When a session has begun or ended, the summaries of the time before belong to the batches before. */
 static void report_summaries(ll_report what) {
+  uint64_t changes;
+  bool changed = ll_context_summary_begin(&emitter->store, ll_ring_of_harvester(), &changes);
+  if (changed) what = LL_REPORT_ALL;
   while (!ll_summary_report(what))
     if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) break;
   ll_summary_report_others(what);
+  if (changed) ll_context_summary_end(&emitter->store, ll_ring_of_harvester(), changes); /* it may have grown */
 }
 
-/* When a session has begun or ended: the summaries of the time before belong to the batches before. Then all routes are
- * advanced, also those that have nothing to seal. Returns the routes that have to seal before they can advance. */
+/* Advances all routes to the current session, also those that have nothing to seal. Returns the routes that have to
+ * seal before they can advance. */
 static uint32_t follow_sessions(void) {
   ll_store *store = &emitter->store;
-  uint64_t changes;
   uint32_t behind = 0;
   ll_sessions_tick();
-  if (load_acquire(&store->header->context_changes) != store->summarised) {
-    if (ll_context_summary_begin(store, ll_ring_of_harvester(), &changes)) {
-      report_summaries(LL_REPORT_ALL);
-      ll_context_summary_end(store, ll_ring_of_harvester(), changes); /* which may have grown */
-    }
-  }
+  if (load_acquire(&store->header->context_changes) != store->summarised) report_summaries(LL_REPORT_ALL);
   for (uint32_t route = 0; route < store->header->route_count; route++) {
     ll_context_advance(store, route);
     behind |= (uint32_t)ll_context_is_behind(store, route) << route;
@@ -285,6 +283,7 @@ static void deliver(void) {
   control = ll_streams_watch();
   ll_loss loss = {.spooled = life->config.streams.spool.directory[0] != '\0'};
   run(&loss);
+  follow_sessions();                         /* changes just before the end */
   ll_summary_report_others(LL_REPORT_CLOSE); /* before the close: it emits like any thread */
   ll_producers_close();
   emitter->store.summarised = UINT64_MAX; /* from now on all goes out in order */
