@@ -195,6 +195,11 @@ static bool is_for_us_alone(const siginfo_t *signal, pid_t command) {
   return signal->si_code <= 0 && signal->si_pid != command;
 }
 
+/* With SIGSTOP by its pid, it is stopped alone: nobody would continue this program. */
+static bool is_of_job_control(int stop) {
+  return stop == SIGTSTP || stop == SIGTTIN || stop == SIGTTOU;
+}
+
 /* Waits for the end of the command; stops with it and continues with it. Returns its wait status. */
 static int wait_for(pid_t command, const sigset_t *taken) {
   for (;;) {
@@ -203,11 +208,11 @@ static int wait_for(pid_t command, const sigset_t *taken) {
     pid_t changed = waitpid(command, &status, WNOHANG | WUNTRACED);
     if (changed == command && !WIFSTOPPED(status)) return status;
     if (changed < 0 && errno != EINTR) return 0; /* impossible: nobody else waits for it */
-    if (changed == command) {
+    if (changed == command && is_of_job_control(WSTOPSIG(status))) {
       kill(getpid(), SIGSTOP);
       kill(command, SIGCONT);
-      continue;
     }
+    if (changed == command) continue;
     if (sigwaitinfo(taken, &signal) > 0 && signal.si_signo != SIGCHLD && is_for_us_alone(&signal, command))
       kill(command, signal.si_signo);
   }

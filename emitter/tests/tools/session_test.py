@@ -209,13 +209,21 @@ class Session(unittest.TestCase):
         process = self.start("--", "sleep", "1000", preexec_fn=in_a_group_with_a_parent)
         command = self.command_of(process)
         until(lambda: "sleep" in Path(f"/proc/{command}/comm").read_text(), "exec")
-        for stop in (lambda: os.kill(command, signal.SIGSTOP), lambda: process.send_signal(signal.SIGTSTP)):
+        for stop in (lambda: os.kill(command, signal.SIGTSTP), lambda: process.send_signal(signal.SIGTSTP)):
             stop()
             until(lambda: state_of(command) == "T" and state_of(process.pid) == "T", "both to stop")
             process.send_signal(signal.SIGCONT)
             until(lambda: state_of(command) != "T" and state_of(process.pid) != "T", "both to continue")
         process.terminate()
         self.assertEqual(process.wait(PATIENCE_S), -signal.SIGTERM)
+
+    def test_a_command_that_is_stopped_alone_can_be_continued_alone(self):
+        process = self.start("--", "sh", "-c", "kill -STOP $$; exit 3")
+        command = self.command_of(process)
+        until(lambda: state_of(command) == "T", "the command to stop")
+        until(lambda: state_of(process.pid) in "ST", "the session to see that")
+        os.kill(command, signal.SIGCONT)
+        self.assertEqual(process.wait(PATIENCE_S), 3)
 
     def test_the_terminals_interrupt_arrives_once(self):
         script = "import signal,time;signal.signal(2,lambda n,f:print('interrupt',flush=True));print('ready',flush=True)\n" \
