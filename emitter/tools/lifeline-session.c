@@ -181,7 +181,19 @@ static void take_signals(sigset_t *taken, inherited *before) {
   sigaction(SIGCHLD, &standard, &before->child);
 }
 
-static void become(char **command, char **environment, const inherited *before) {
+/* Takes the signals that wait. */
+static void drain(const sigset_t *taken, sigset_t *early) {
+  static const struct timespec none;
+  int number;
+  sigemptyset(early);
+  while ((number = sigtimedwait(taken, NULL, &none)) > 0)
+    sigaddset(early, number);
+}
+
+/* Passes on signals from before there was a command: also a terminal's, which the command did not get. */
+static void become(char **command, char **environment, const inherited *before, const sigset_t *early) {
+  for (int number = 1; number <= SIGRTMAX; number++)
+    if (number != SIGCHLD && sigismember(early, number) == 1) raise(number); /* for when it is unblocked */
   sigaction(SIGCHLD, &before->child, NULL);
   sigprocmask(SIG_SETMASK, &before->signals, NULL);
   execvpe(command[0], command, environment);
@@ -220,9 +232,8 @@ static int wait_for(pid_t command, const sigset_t *taken) {
 
 /* From now on a signal ends this program, which only waits for the sink; those that ended the command are over. */
 static void return_signals(const sigset_t *taken, const inherited *before) {
-  static const struct timespec none;
-  while (sigtimedwait(taken, NULL, &none) > 0) {
-  }
+  sigset_t late;
+  drain(taken, &late);
   sigprocmask(SIG_SETMASK, &before->signals, NULL);
 }
 
@@ -244,7 +255,7 @@ static int end_like(int status) {
 
 static int run(const settings *given) {
   inherited before;
-  sigset_t taken;
+  sigset_t taken, early;
   ll_session session;
   take_signals(&taken, &before);
   ll_init(&given->options); /* logs its errors; the command runs anyway */
@@ -252,8 +263,9 @@ static int run(const settings *given) {
   print(given, &session);
   static char **environment; /* kept until the end of the program */
   environment = command_environment(given, &session);
+  drain(&taken, &early);
   pid_t command = fork();
-  if (command == 0) become(given->command, environment, &before);
+  if (command == 0) become(given->command, environment, &before, &early);
   int error = errno, status = 126 << 8;
   if (command > 0)
     status = wait_for(command, &taken);

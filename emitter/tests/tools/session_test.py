@@ -247,6 +247,26 @@ class Session(unittest.TestCase):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
         self.assertEqual(text.count(b"interrupt"), 1, text)
 
+    def test_the_terminals_interrupt_before_the_command_reaches_it(self):
+        script = "import signal;print('got', signal.SIGINT in signal.sigpending(),flush=True)"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            default_signals()
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # the command inherits that, and cannot end by it
+            os.write(1, b"ready")
+            while signal.SIGINT not in signal.sigpending():
+                time.sleep(0.01)
+            os.execve(BIN / "lifeline-session", ["lifeline-session", "--", sys.executable, "-c", script], self.environment)
+        self.addCleanup(os.close, terminal)
+        text = b""
+        while b"ready" not in text:
+            text += os.read(terminal, 4096)
+        os.write(terminal, b"\x03")
+        while b"got" not in text or not text.endswith(b"\n"):
+            text += os.read(terminal, 4096)
+        os.waitpid(pid, 0)
+        self.assertIn(b"got True", text)
+
     def test_a_killed_session_leaves_the_command_alone_and_a_dead_pid(self):
         process = self.start("--", "sleep", "1000")
         command = self.command_of(process)
