@@ -16,7 +16,7 @@ export interface Link {
   types: string;
   program: string;
   host: string;
-  /** ID of a session: only what belongs to it. */
+  /** ID of the session to which the view is limited; null: everything. */
   session: string | null;
   /** Id of the selected object. */
   object: string | null;
