@@ -535,6 +535,24 @@ static void a_session_is_announced_until_the_program_ends(void **state) {
   assert_int_equal(announced(), 0);
 }
 
+static void join_a_trace_twice(void) {
+  ll_session one, other;
+  char path[300];
+  snprintf(path, sizeof path, "%s/" TRACE, announcements);
+  fail_unless(ll_session_begin(&one, "one", "00-" TRACE "-" SPAN "-01") == 0, 11);
+  fail_unless(ll_session_begin(&other, "other", "00-" TRACE "-" SPAN "-01") == 0, 12);
+  fail_unless(ll_session_end(&one, 1) == 0, 13);
+  fail_unless(access(path, F_OK) == 0, 14);
+  fail_unless(ll_session_end(&other, 1) == 0, 15);
+  fail_unless(access(path, F_OK) != 0, 16);
+}
+
+static void sessions_of_one_trace_are_announced_until_the_last_one_ends(void **state) {
+  (void)state;
+  test_batches batches = run(join_a_trace_twice);
+  test_free_batches(&batches);
+}
+
 static void begin_one(void) {
   ll_session session;
   char id[33];
@@ -758,6 +776,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(many_summaries_are_in_the_session_of_their_values, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(sessions_of_one_trace_are_announced_until_the_last_one_ends, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_directory_of_others_costs_only_the_announcement, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_program_belongs_to_the_session_of_its_environment, set_up, tear_down),
 #ifdef FORKS

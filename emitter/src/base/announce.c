@@ -72,7 +72,7 @@ static int describe(const char *name, char *content, size_t bytes) {
 /* Written under another name first: a reader never sees half of it. */
 static bool write_file(int directory, const char *name, const char *content, size_t length) {
   char hidden[64];
-  snprintf(hidden, sizeof hidden, ".%s.%d", name, (int)getpid());
+  snprintf(hidden, sizeof hidden, ".%s.%d.%d", name, (int)getpid(), (int)gettid());
   int fd =
       openat(directory, hidden, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, geteuid() == 0 ? 0644 : 0600);
   if (fd < 0) return false;

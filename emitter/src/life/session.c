@@ -174,8 +174,19 @@ static void announce(const ll_session *session, const char *name) {
   if (!announced && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) ll_log(LL_LOG_WARN, "%s", why);
   ll_lock(&before);
   open_session *open = find(session);
-  if (open != NULL) open->announced = announced;
+  if (open != NULL) open->announced |= announced;
   ll_unlock(&before);
+}
+
+/* Two open sessions of one trace share a file, which the last one removes. With the lock: no other thread announces
+ * such a session meanwhile. */
+static void end_announcement(const ll_session *session) {
+  for (unsigned i = 0; i < count; i++) {
+    if (sessions[i].owner != getpid() || memcmp(sessions[i].session.id, session->id, sizeof session->id) != 0) continue;
+    sessions[i].announced = true;
+    return;
+  }
+  ll_announce_end(session->id);
 }
 
 int ll_session_begin(ll_session *session, const char *name, const char *traceparent) {
@@ -213,8 +224,8 @@ int ll_session_end(const ll_session *session, int ok) {
     change_context();
     ll_wake_harvester();
   }
+  if (announced) end_announcement(session);
   ll_unlock(&before);
-  if (announced) ll_announce_end(session->id);
   return 0;
 }
 
