@@ -7,9 +7,9 @@ import java.util.Set;
 /**
  * Generates the SQL of the views over sessions. It is the same for all storages except for what the constructor gets.
  *
- * <p>An event belongs to the session in its field {@code session}, else to that of its batch's context, and to all
- * sessions in which that one began. Samples of a host (types {@code host.*}) also belong to the sessions that had
- * programs on it at their time.
+ * <p>An event belongs to the session whose ID is in its field {@code session}, else to that of its batch's context, and
+ * to all sessions in which that one began. Samples of a host (types {@code host.*}) also belong to the sessions that
+ * had programs on it at their time.
  *
  * @param events SQL of the source of all events, with the columns of the view {@code events}
  * @param marks as {@code events}, of the types {@code session.start} and {@code session.end} only
@@ -29,6 +29,9 @@ public record SessionViews(String events, String marks, String hosts, String bat
 
   /** Sessions within sessions; a longer chain can only be a forged one. */
   private static final int MAX_DEPTH = 16;
+
+  /** Other fields {@code session} are those of a program that uses the word for something else. */
+  private static final String ID = "'^[0-9a-f]{32}$'";
 
   private static final String COLUMNS =
       "type, level, host, program, pid, thread, incarnation, route, sequence, event_index, id, fields";
@@ -121,9 +124,9 @@ public record SessionViews(String events, String marks, String hosts, String bat
   /** The events with the session that each names itself: {@code own}. */
   private String owned(String source) {
     return "SELECT r.*, coalesce(r.named, b.session) AS own FROM (SELECT ts, " + timeNs + " AS ts_ns, " + COLUMNS
-        + ", CASE WHEN type IN " + sessionTypes + " THEN " + hex("session") + " END AS named FROM (" + source
-        + ") AS source) AS r LEFT JOIN (" + carriedSql() + ") AS b ON b.incarnation = r.incarnation AND"
-        + " b.route = r.route AND b.sequence = r.sequence";
+        + ", CASE WHEN type IN " + sessionTypes + " AND " + hex("session") + " ~ " + ID + " THEN " + hex("session")
+        + " END AS named FROM (" + source + ") AS source) AS r LEFT JOIN (" + carriedSql()
+        + ") AS b ON b.incarnation = r.incarnation AND b.route = r.route AND b.sequence = r.sequence";
   }
 
   private static String qualified(String table) {

@@ -548,6 +548,19 @@ public abstract class ArchiveContract {
   }
 
   @Test
+  void aFieldSessionThatIsNoIdLeavesItsEventInTheSessionOfTheBatch() throws Exception {
+    EventType login = EventType.named("login").field("session", FieldType.STRING).build();
+    try (ArchiveWriter writer = open()) {
+      writer.append(Archives.at(0), Archives.batch(EMITTER, 1).context("session", SessionScene.OUTER)
+          .event(login, 1, "42").event(login, 2, SessionScene.INNER).event(login, 3, "").toByteArray());
+      writer.append(Archives.at(1), Archives.batch(EMITTER, 2).context("session", SessionScene.INNER)
+          .event(Archives.SERIAL, 1, 1, 1).toByteArray());
+    }
+    assertThat(query("SELECT session, event_index FROM session_events WHERE type = 'login' ORDER BY event_index"))
+        .containsExactly(SessionScene.OUTER + " 0", SessionScene.INNER + " 1", SessionScene.OUTER + " 2");
+  }
+
+  @Test
   void sessionsThatContainEachOtherAreStillListed() throws Exception {
     try (ArchiveWriter writer = open()) {
       for (int i = 0; i < 40; i++) { // 20 that name each other, and 20 of which each began in the one before
