@@ -19,6 +19,7 @@ public record EventSelection(List<Glob> types, String program, String host, Long
     String session) {
   public static final EventSelection ALL = new EventSelection(List.of(), null, null, null, null, null);
 
+  private static final String IDENTITY = "incarnation, route, sequence, event_index";
   private static final char ESCAPE = '!';
 
   /** Selects from events of all sessions, and of none. */
@@ -36,6 +37,16 @@ public record EventSelection(List<Glob> types, String program, String host, Long
    * none. The user's condition ends with a line, since it may contain a comment.
    */
   public String clause(List<String> conditions) {
+    return clause(conditions, session == null ? null : ofSession());
+  }
+
+  /** Returns the query for the identities of the session's events. */
+  public String ofSession() {
+    return "SELECT " + IDENTITY + " FROM session_events WHERE session = " + Sql.literal(Sql.clean(session));
+  }
+
+  /** @param ofSession query with the result of {@link #ofSession}; null without a session */
+  public String clause(List<String> conditions, String ofSession) {
     List<String> all = new ArrayList<>(conditions);
     if (program != null) {
       all.add("program LIKE " + pattern(program));
@@ -43,10 +54,8 @@ public record EventSelection(List<Glob> types, String program, String host, Long
     if (host != null) {
       all.add("host LIKE " + pattern(host));
     }
-    if (session != null) {
-      String identity = "incarnation, route, sequence, event_index";
-      all.add("(" + identity + ") IN (SELECT " + identity + " FROM session_events WHERE session = "
-          + Sql.literal(Sql.clean(session)) + ")");
+    if (ofSession != null) {
+      all.add("(" + IDENTITY + ") IN (" + ofSession + ")");
     }
     if (where != null) {
       all.add("(" + where + "\n)");

@@ -47,7 +47,7 @@ public final class ParquetEvents implements EventReader {
   private final Path spill;
   private final long memoryBytes;
   private final Connection connection;
-  private boolean sessions;
+  private EventSelection session; // the newest selection with one
 
   private ParquetEvents(ArchiveDirectory directory, EventViews views, List<String> batchFiles, Path spill,
       long memoryBytes) throws SQLException {
@@ -78,8 +78,8 @@ public final class ParquetEvents implements EventReader {
     try (Statement statement = database.createStatement()) {
       statement.execute("SET threads = " + THREADS);
       ArchiveDatabase.confine(statement, directory);
-      if (sessions) {
-        createSessionViews(statement);
+      if (session != null) {
+        findSession(statement);
       }
       return database;
     } catch (SQLException e) {
@@ -88,23 +88,25 @@ public final class ParquetEvents implements EventReader {
     }
   }
 
-  private void createSessionViews(Statement statement) throws SQLException {
+  /** Finds the session's events once, and not for each slice. */
+  private void findSession(Statement statement) throws SQLException {
     if (batchFiles.isEmpty()) {
       throw new SQLException("the archive has no batches, and so no sessions");
     }
-    statement.execute("CREATE VIEW events AS " + views.all());
-    statement.execute("CREATE VIEW batches AS " + BatchRows.read(batchFiles));
+    statement.execute("CREATE OR REPLACE VIEW events AS " + views.all());
+    statement.execute("CREATE OR REPLACE VIEW batches AS " + BatchRows.read(batchFiles));
     for (Map.Entry<String, String> view : ArchiveDatabase.sessionViews(views).entrySet()) {
-      statement.execute("CREATE VIEW " + view.getKey() + " AS " + view.getValue());
+      statement.execute("CREATE OR REPLACE VIEW " + view.getKey() + " AS " + view.getValue());
     }
+    statement.execute("CREATE OR REPLACE TABLE of_session AS " + session.ofSession());
   }
 
   @Override
   public EventCursor read(EventSelection selection) throws SQLException {
-    if (selection.session() != null && !sessions) {
-      sessions = true;
+    if (selection.session() != null) {
+      session = selection;
       try (Statement statement = connection.createStatement()) {
-        createSessionViews(statement);
+        findSession(statement);
       }
     }
     Map<String, FieldsReader> readers = new HashMap<>();
@@ -126,7 +128,7 @@ public final class ParquetEvents implements EventReader {
     Function<String, String> source = condition -> {
       List<String> all = new ArrayList<>(conditions);
       all.add(condition);
-      return events + selection.clause(all);
+      return events + selection.clause(all, selection.session() == null ? null : "SELECT * FROM of_session");
     };
     List<TimeSlices.Slice> slices;
     try (Connection database = connect(false)) {
