@@ -1,6 +1,7 @@
 package io.lifeline.console.web;
 
-import io.lifeline.console.archive.Query;
+import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.archive.LimitedReader;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.report.Report;
@@ -25,6 +26,7 @@ public final class SessionOperations implements Operations {
   private static final Parameter<String> ID = Parameter.text("session", "ID of a session").ofPath();
 
   private final ArchiveQuestions archive;
+  private final long limitMs;
   private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
     Thread thread = new Thread(work, "lifeline-session-limit");
     thread.setDaemon(true);
@@ -32,7 +34,13 @@ public final class SessionOperations implements Operations {
   });
 
   public SessionOperations(ArchiveQuestions archive) {
+    this(archive, LIMIT_MS);
+  }
+
+  /** @param limitMs time for the queries of one answer */
+  SessionOperations(ArchiveQuestions archive, long limitMs) {
     this.archive = archive;
+    this.limitMs = limitMs;
   }
 
   @Override
@@ -73,13 +81,13 @@ public final class SessionOperations implements Operations {
     String text = call.get(TEXT);
     String where = text == null || text.isBlank() ? "true"
         : "position(lower(" + literal(text) + ") in lower(concat_ws(' ', session, name, programs, hosts))) > 0";
-    List<Session> sessions = archive.ask(reader -> sessions(reader, where));
+    List<Session> sessions = ask(reader -> sessions(reader, where));
     return new Sessions(sessions.subList(0, Math.min(MOST, sessions.size())), sessions.size() <= MOST);
   }
 
   private Object one(Call call) {
     String id = literal(call.get(ID));
-    return archive.ask(reader -> {
+    return ask(reader -> {
       List<Session> found = sessions(reader, "session = " + id);
       if (found.isEmpty()) {
         throw new Problem(404, "the archive has no such session");
@@ -90,6 +98,10 @@ public final class SessionOperations implements Operations {
           report.bottleneck().sentence(),
           report.bottleneck().stage() == null ? null : report.bottleneck().stage().label());
     });
+  }
+
+  private <T> T ask(ArchiveAccess.Question<T> question) {
+    return archive.ask(reader -> LimitedReader.ask(reader, limitMs, watch, question));
   }
 
   private static String literal(String text) {
@@ -119,12 +131,16 @@ public final class SessionOperations implements Operations {
         : reader.within(Long.parseLong(session.from()) - CLOCKS_NS, Long.parseLong(session.to()) + CLOCKS_NS);
   }
 
-  /** Reads the events of a session, which may be many: it has a time limit, since others wait for the archive. */
-  private List<TypeCount> types(ArchiveReader reader, Session session, String id) throws SQLException {
-    Query.Result found = Query.run(reader, "SELECT type, via, host, CAST(count(*) AS VARCHAR) FROM session_events"
+  private static List<TypeCount> types(ArchiveReader reader, Session session, String id) throws SQLException {
+    List<TypeCount> types = new ArrayList<>();
+    try (PreparedStatement query = reader.prepare("SELECT type, via, host, count(*) FROM session_events"
         + " WHERE session = " + id + " AND " + span(reader, session) + " GROUP BY type, via, host"
-        + " ORDER BY count(*) DESC, type, host", MOST_TYPES, LIMIT_MS, watch);
-    return found.rows().stream().map(row -> new TypeCount(row.get(0).toString(), row.get(1).toString(),
-        row.get(2).toString(), Long.parseLong(row.get(3).toString()))).toList();
+        + " ORDER BY count(*) DESC, type, host LIMIT " + MOST_TYPES);
+        ResultSet row = query.executeQuery()) {
+      while (row.next()) {
+        types.add(new TypeCount(row.getString(1), row.getString(2), row.getString(3), row.getLong(4)));
+      }
+    }
+    return types;
   }
 }

@@ -72,9 +72,13 @@ class SessionOperationsTest {
   }
 
   private JsonNode ask(String path, int status) throws Exception {
+    return ask(path, status, 600_000);
+  }
+
+  private JsonNode ask(String path, int status, long limitMs) throws Exception {
     try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory));
         Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
-            Routes.of(new SessionOperations(new ArchiveQuestions(access)),
+            Routes.of(new SessionOperations(new ArchiveQuestions(access), limitMs),
                 new TraceOperations(index(), null, new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
             Audit.none(), 1_000)) {
       HttpResponse<String> answer = HttpClient.newHttpClient().send(
@@ -173,5 +177,13 @@ class SessionOperationsTest {
     assertThat(ask("/sessions/" + OUTER.replace('0', '1'), 404).toString()).contains("no such session");
     assertThat(ask("/sessions/" + URLEncoder.encode("' OR '1'='1", StandardCharsets.UTF_8), 404).toString())
         .contains("no such session");
+  }
+
+  @Test
+  void eachAnswerHasATimeLimit() throws Exception {
+    archive();
+    for (String path : List.of("/sessions", "/sessions/" + OUTER)) {
+      assertThat(ask(path, 400, 0).toString()).contains("ended after 0 s");
+    }
   }
 }
