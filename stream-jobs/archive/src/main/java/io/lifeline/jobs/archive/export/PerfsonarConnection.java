@@ -72,7 +72,7 @@ final class PerfsonarConnection {
   private PerfsonarRecord record(String test, boolean forward, String session) {
     String here = PerfsonarRecord.host(local, first.host());
     String there = PerfsonarRecord.host(remote, "unknown");
-    PerfsonarRecord record = new PerfsonarRecord(test, first.incarnation() + " " + first.id() + " " + first.timeNs(),
+    PerfsonarRecord record = new PerfsonarRecord(test, PerfsonarRecord.identity(first, first.id(), session),
         forward ? here : there, forward ? there : here, samples.get(0).ns, last.ns).of(first, session);
     record.reference.put("local", local).put("remote", remote).put("samples", seen);
     return record;

@@ -90,7 +90,7 @@ final class PerfsonarFormat implements EventFormat {
     double bytes = EventValues.real(end, "nbytes");
     boolean ok = EventValues.truth(end, "ok");
     PerfsonarRecord record = new PerfsonarRecord("throughput",
-        start.incarnation() + " " + start.thread() + " " + start.id() + " " + start.timeNs(),
+        PerfsonarRecord.identity(start, start.thread() + " " + start.id(), options.session()),
         PerfsonarRecord.host(source, start.host()), PerfsonarRecord.host(destination, start.host()), start.timeNs(),
         end.timeNs()).of(start, options.session());
     record.spec.put("duration", record.json.path("schedule").path("duration").asText());

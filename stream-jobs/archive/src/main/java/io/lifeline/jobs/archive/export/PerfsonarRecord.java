@@ -32,7 +32,7 @@ final class PerfsonarRecord {
   final ObjectNode result;
   final ObjectNode reference;
 
-  /** @param identity what makes the measurement this one: the same one gets the same id in each export */
+  /** @param identity of {@link #identity} */
   PerfsonarRecord(String test, String identity, String source, String destination, long fromNs, long toNs) {
     this.fromNs = fromNs;
     this.toNs = toNs;
@@ -50,6 +50,14 @@ final class PerfsonarRecord {
     }
     result = json.putObject("result");
     reference = json.putObject("reference").putObject(TOOL);
+  }
+
+  /**
+   * Returns what makes the measurement this one: it has the same id in each export of its session. For another session
+   * its content is another one, and an import of both must not be a conflict.
+   */
+  static String identity(ArchivedEvent first, String object, String session) {
+    return first.incarnation() + " " + object + " " + first.timeNs() + (session != null ? " " + session : "");
   }
 
   /** Adds where the measurement comes from. */

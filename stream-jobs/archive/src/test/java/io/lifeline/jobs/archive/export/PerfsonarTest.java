@@ -137,6 +137,22 @@ class PerfsonarTest {
     assertThat(export(new EventSelection(List.of(), null, null, null, null, null, "' OR '1' = '1"))).isEmpty();
   }
 
+  @Test
+  void aTransferOfTwoSessionsIsARecordOfEach() throws Exception {
+    exports.archive(Archives.batch(new Incarnation(1, 1), 1).context("session", SessionScene.INNER)
+        .context("parent", SessionScene.OUTER).event(START, 0, 1, "a:/x", "b:/y", 1_000_000)
+        .event(END, 2 * SECOND, 1, 1_000_000, true).toByteArray(),
+        Archives.batch(new Incarnation(1, 2), 1).context("session", SessionScene.OUTER)
+            .event(START, 0, 2, "", "", 0).toByteArray());
+    List<String> ids = new ArrayList<>();
+    for (String session : List.of(SessionScene.INNER, SessionScene.OUTER, SessionScene.OUTER)) {
+      List<JsonNode> records = export(new EventSelection(List.of(), null, null, null, null, null, session));
+      assertThat(records).hasSize(1);
+      ids.add(records.get(0).path("id").asText());
+    }
+    assertThat(ids.get(1)).isNotEqualTo(ids.get(0)).isEqualTo(ids.get(2));
+  }
+
   private static List<String> events(byte[] bytes) throws Exception {
     List<String> events = new ArrayList<>();
     BatchReader batch = new BatchReader().read(bytes, 0, bytes.length);
