@@ -35,7 +35,8 @@ final class PerfsonarConnection {
     this.congestion = EventValues.text(first, "congestion");
   }
 
-  void add(ArchivedEvent event) {
+  /** @param most how many samples are kept */
+  void add(ArchivedEvent event, int most) {
     last = new Sample(event.timeNs(), EventValues.real(event, "acked"), EventValues.real(event, "received"),
         EventValues.integer(event, "rtt"), EventValues.integer(event, "retransmits"),
         EventValues.integer(event, "window"));
@@ -50,7 +51,7 @@ final class PerfsonarConnection {
     if (seen++ % stride == 0) {
       samples.add(last);
     }
-    if (samples.size() > MOST_SAMPLES) {
+    while (samples.size() > most) {
       List<Sample> kept = new ArrayList<>();
       for (int i = 0; i < samples.size(); i += 2) {
         kept.add(samples.get(i));

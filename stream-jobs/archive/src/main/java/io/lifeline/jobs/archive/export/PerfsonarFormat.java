@@ -23,6 +23,10 @@ final class PerfsonarFormat implements EventFormat {
   private static final String TRANSFER_END = "transfer.end";
   private static final String CONNECTION = "tcp.info";
   private static final int MOST_CONNECTIONS = 10_000;
+
+  /** Of all connections, about; they share the memory. */
+  private static final int MOST_SAMPLES = 128 << 10;
+
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private final ExportOptions options;
@@ -74,7 +78,7 @@ final class PerfsonarFormat implements EventFormat {
       connection = new PerfsonarConnection(event);
       connections.put(key, connection);
     }
-    connection.add(event);
+    connection.add(event, Math.min(PerfsonarConnection.MOST_SAMPLES, MOST_SAMPLES / connections.size()));
   }
 
   private static void write(Writer out, Counts counts, ObjectNode json) throws IOException {

@@ -66,7 +66,11 @@ class PerfsonarTest {
   }
 
   private static byte[] connection(int samples) {
-    var batch = Archives.batch(new Incarnation(1, 2), 1).host("a.example").thread(8);
+    return connection(2, samples);
+  }
+
+  private static byte[] connection(int emitter, int samples) {
+    var batch = Archives.batch(new Incarnation(1, emitter), 1).host("a.example").thread(8);
     for (int i = 0; i < samples; i++) {
       batch.event(TCP, i * SECOND, 5, new byte[0], "10.0.0.1:1000", "[fd00::2]:443", "cubic", 10, 1448,
           100 + i % 3, i / 2, 1_000_000L * i, 10L);
@@ -125,6 +129,20 @@ class PerfsonarTest {
     assertThat(bits).isBetween(8e6 * 4_999 - 1, 8e6 * 4_999 + 1);
     assertThat(throughput.path("result").path("summary").path("summary").path("throughput-bits").asDouble())
         .isBetween(8e6 - 1, 8e6 + 1);
+  }
+
+  @Test
+  void manyConnectionsShareTheMemory() throws Exception {
+    int connections = 1_000;
+    byte[][] batches = new byte[connections][];
+    for (int i = 0; i < connections; i++) {
+      batches[i] = connection(i + 2, 200);
+    }
+    exports.archive(batches);
+    List<JsonNode> records = export(EventSelection.ALL);
+    assertThat(records).hasSize(2 * connections);
+    assertThat(records.stream().mapToInt(record -> record.path("result").path("intervals").size()).sum())
+        .isBetween(connections, (128 << 10) + connections);
   }
 
   @Test
