@@ -37,10 +37,10 @@ typedef struct ll_summaries {
   uint32_t alive; /* 0 in a forked child: the data is the parent's */
   bool closed;
   uint32_t folders_used, cells_used, totals_used; /* the others' pages are never touched */
-  uint64_t due_ns;      /* end of the next interval, or earlier */
-  uint64_t others_ns;   /* when ll_on_report's function was called last */
-  uint64_t shortest_ns; /* shortest interval of all totals */
-  ll_cell *free_cells;  /* linked by next */
+  uint64_t due_ns;                                /* end of the next interval, or earlier */
+  uint64_t others_ns;                             /* when ll_on_report's function was called last */
+  uint64_t shortest_ns;                           /* shortest interval of all totals */
+  ll_cell *free_cells;                            /* linked by next */
   ll_folder folders[LL_FOLDERS_MAX];
   ll_cell cells[LL_CELLS_MAX];
   ll_cell_depth depths[LL_CELLS_MAX];
