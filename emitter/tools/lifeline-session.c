@@ -212,6 +212,16 @@ static bool is_of_job_control(int stop) {
   return stop == SIGTSTP || stop == SIGTTIN || stop == SIGTTOU;
 }
 
+/* By the command's own signal, so that a program that started this one and waits for it as we do stops, too. */
+static void stop_by(int stop) {
+  sigset_t one, before;
+  sigemptyset(&one);
+  sigaddset(&one, stop);
+  raise(stop); /* and the terminal's, which waits, are one */
+  sigprocmask(SIG_UNBLOCK, &one, &before);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Waits for the end of the command; stops with it and continues with it. Returns its wait status. */
 static int wait_for(pid_t command, const sigset_t *taken) {
   for (;;) {
@@ -221,7 +231,7 @@ static int wait_for(pid_t command, const sigset_t *taken) {
     if (changed == command && !WIFSTOPPED(status)) return status;
     if (changed < 0 && errno != EINTR) return 0; /* impossible: nobody else waits for it */
     if (changed == command && is_of_job_control(WSTOPSIG(status))) {
-      kill(getpid(), SIGSTOP);
+      stop_by(WSTOPSIG(status));
       kill(command, SIGCONT);
     }
     if (changed == command) continue;

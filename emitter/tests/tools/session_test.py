@@ -37,6 +37,16 @@ def default_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
+def children_of(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def in_a_group_with_a_parent():
+    """Without one, as in a job without a terminal, the kernel ignores SIGTSTP."""
+    default_signals()
+    os.setpgid(0, 0)
+
+
 def state_of(pid):
     """The letter of /proc/PID/stat: R running, S sleeping, T stopped, Z zombie ..."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
@@ -173,8 +183,7 @@ class Session(unittest.TestCase):
         self.assertEqual(self.run_in_session("printf", "%s", "--name")[1], "--name")
 
     def command_of(self, process):
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        return int(until(children.read_text, "the command"))
+        return until(lambda: children_of(process.pid), "the command")[0]
 
     def test_signals_reach_the_command(self):
         script = "import signal,sys;[signal.signal(s,lambda n,f:(print(n,flush=True))) for s in map(int,sys.argv[1:])];" \
@@ -201,11 +210,6 @@ class Session(unittest.TestCase):
         self.assertEqual((status, out), (0, f"True True [{int(signal.SIGUSR2)}]\n"), err)
 
     def test_it_stops_and_continues_with_the_command(self):
-        def in_a_group_with_a_parent():
-            """Without one, as in a job without a terminal, the kernel ignores SIGTSTP."""
-            default_signals()
-            os.setpgid(0, 0)
-
         process = self.start("--", "sleep", "1000", preexec_fn=in_a_group_with_a_parent)
         command = self.command_of(process)
         until(lambda: "sleep" in Path(f"/proc/{command}/comm").read_text(), "exec")
@@ -215,6 +219,19 @@ class Session(unittest.TestCase):
             process.send_signal(signal.SIGCONT)
             until(lambda: state_of(command) != "T" and state_of(process.pid) != "T", "both to continue")
         process.terminate()
+        self.assertEqual(process.wait(PATIENCE_S), -signal.SIGTERM)
+
+    def test_sessions_within_each_other_stop_and_continue_together(self):
+        process = self.start("--", BIN / "lifeline-session", "--", "sleep", "1000", preexec_fn=in_a_group_with_a_parent)
+        inner = self.command_of(process)
+        until(lambda: children_of(inner), "the inner session's command")
+        group = [process.pid, inner, *children_of(inner)]
+        until(lambda: "sleep" in Path(f"/proc/{group[-1]}/comm").read_text(), "exec")
+        os.killpg(process.pid, signal.SIGTSTP)
+        until(lambda: {state_of(pid) for pid in group} == {"T"}, "all to stop")
+        os.killpg(process.pid, signal.SIGCONT)
+        until(lambda: "T" not in {state_of(pid) for pid in group}, "all to continue")
+        os.kill(group[-1], signal.SIGTERM)
         self.assertEqual(process.wait(PATIENCE_S), -signal.SIGTERM)
 
     def test_a_command_that_is_stopped_alone_can_be_continued_alone(self):
