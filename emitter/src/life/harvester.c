@@ -29,15 +29,20 @@ static bool recovering;               /* a recovery thread is running; guarded b
 static ll_control *control;           /* NULL when out of memory: the control topic is not watched */
 
 /* Summaries go into the harvester's own ring. When it is full it is harvested; without a free slot the rest is reported
- * later. When a session has begun or ended, the summaries of the time before belong to the batches before. */
+ * later. When a session has begun or ended, the summaries of the time before belong to the batches before, and the
+ * change waits until all of them are reported. */
 static void report_summaries(ll_report what) {
+  ll_store *store = &emitter->store;
   uint64_t changes;
-  bool changed = ll_context_summary_begin(&emitter->store, ll_ring_of_harvester(), &changes);
-  if (changed) what = LL_REPORT_ALL;
-  while (!ll_summary_report(what))
+  bool changed = load_acquire(&store->header->context_changes) > store->summarised, all;
+  if (changed) {
+    what = LL_REPORT_ALL;
+    ll_context_summary_begin(store, ll_ring_of_harvester(), &changes);
+  }
+  while (!(all = ll_summary_report(what)))
     if (ll_streams_advance(ll_streams_work(), 1) != LL_SEALED) break;
   ll_summary_report_others(what);
-  if (changed) ll_context_summary_end(&emitter->store, ll_ring_of_harvester(), changes); /* it may have grown */
+  if (changed && all) ll_context_summary_end(store, ll_ring_of_harvester(), changes); /* it may have grown */
 }
 
 /* Advances all routes to the current session, also those that have nothing to seal. Returns the routes that have to
