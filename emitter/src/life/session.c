@@ -73,25 +73,32 @@ void ll_sessions_start(void) {
   store_relaxed(&late, false);
 }
 
-/* The stuck routes lose sessions of the events that they hold, so that the others keep theirs. */
-static void skip(uint32_t stuck) {
-  static bool told; /* one line per process is enough */
-  for (uint32_t route = 0; stuck >> route != 0; route++) {
-    if ((stuck >> route & 1) == 0 || !ll_context_skip(&emitter->store, route) || told) continue;
-    told = true;
-    ll_log(LL_LOG_WARN, "route \"%s\" takes no batches; its oldest events will be without their session",
-           emitter->store.header->routes[route].name);
-  }
+/* Stuck routes lose sessions of the events that they hold, so that the others keep theirs. Returns those that did. */
+static uint32_t skip(uint32_t stuck) {
+  uint32_t skipped = 0;
+  for (uint32_t route = 0; stuck >> route != 0; route++)
+    if ((stuck >> route & 1) != 0) skipped |= (uint32_t)ll_context_skip(&emitter->store, route) << route;
+  return skipped;
+}
+
+/* One line per process is enough. */
+static void tell_skipped(uint32_t routes) {
+  static bool told;
+  if (routes == 0 || told) return;
+  told = true;
+  ll_log(LL_LOG_WARN, "route \"%s\" takes no batches; its oldest events will be without their session",
+         emitter->store.header->routes[__builtin_ctz(routes)].name);
 }
 
 void ll_sessions_tick(void) {
   ll_saved_state before;
-  uint32_t stuck = ll_streams_stuck();
+  uint32_t stuck = ll_streams_stuck(), skipped;
   if (!load_relaxed(&late) && stuck == 0) return;
   ll_lock(&before);
-  if (stuck != 0) skip(stuck);
+  skipped = skip(stuck);
   if (late) change_context();
   ll_unlock(&before);
+  tell_skipped(skipped); /* without the lock: a log may block */
 }
 
 /* --- events --- */
