@@ -41,7 +41,7 @@ final class SessionEmitters {
         return found.incarnations;
       }
     }
-    Set<String> incarnations = archive.ask(reader -> {
+    Set<String> incarnations = archive.askBriefly(reader -> {
       Set<String> found = new HashSet<>();
       try (PreparedStatement query = reader.prepare("SELECT DISTINCT b.incarnation FROM batches b"
           + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = "

@@ -1,7 +1,5 @@
 package io.lifeline.console.web;
 
-import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.archive.LimitedReader;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.report.Report;
@@ -10,14 +8,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 
 /** The sessions in the archive, and what belongs to one. */
 public final class SessionOperations implements Operations {
   private static final int MOST = 1_000;
   private static final int MOST_TYPES = 1_000;
-  private static final long LIMIT_MS = 30_000;
   private static final int LONGEST_LIST = 1_000;
   private static final long CLOCKS_NS = 60_000_000_000L;
 
@@ -26,21 +21,9 @@ public final class SessionOperations implements Operations {
   private static final Parameter<String> ID = Parameter.text("session", "ID of a session").ofPath();
 
   private final ArchiveQuestions archive;
-  private final long limitMs;
-  private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
-    Thread thread = new Thread(work, "lifeline-session-limit");
-    thread.setDaemon(true);
-    return thread;
-  });
 
   public SessionOperations(ArchiveQuestions archive) {
-    this(archive, LIMIT_MS);
-  }
-
-  /** @param limitMs time for the queries of one answer */
-  SessionOperations(ArchiveQuestions archive, long limitMs) {
     this.archive = archive;
-    this.limitMs = limitMs;
   }
 
   @Override
@@ -81,13 +64,13 @@ public final class SessionOperations implements Operations {
     String text = call.get(TEXT);
     String where = text == null || text.isBlank() ? "true"
         : "position(lower(" + literal(text) + ") in lower(concat_ws(' ', session, name, programs, hosts))) > 0";
-    List<Session> sessions = ask(reader -> sessions(reader, where));
+    List<Session> sessions = archive.askBriefly(reader -> sessions(reader, where));
     return new Sessions(sessions.subList(0, Math.min(MOST, sessions.size())), sessions.size() <= MOST);
   }
 
   private Object one(Call call) {
     String id = literal(call.get(ID));
-    return ask(reader -> {
+    return archive.askBriefly(reader -> {
       List<Session> found = sessions(reader, "session = " + id);
       if (found.isEmpty()) {
         throw new Problem(404, "the archive has no such session");
@@ -98,10 +81,6 @@ public final class SessionOperations implements Operations {
           report.bottleneck().sentence(),
           report.bottleneck().stage() == null ? null : report.bottleneck().stage().label());
     });
-  }
-
-  private <T> T ask(ArchiveAccess.Question<T> question) {
-    return archive.ask(reader -> LimitedReader.ask(reader, limitMs, watch, question));
   }
 
   private static String literal(String text) {

@@ -1,6 +1,7 @@
 package io.lifeline.console.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -26,6 +27,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.PreparedStatement;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -78,7 +80,7 @@ class SessionOperationsTest {
   private JsonNode ask(String path, int status, long limitMs) throws Exception {
     try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory));
         Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
-            Routes.of(new SessionOperations(new ArchiveQuestions(access), limitMs),
+            Routes.of(new SessionOperations(new ArchiveQuestions(access, limitMs)),
                 new TraceOperations(index(), null, new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
             Audit.none(), 1_000)) {
       HttpResponse<String> answer = HttpClient.newHttpClient().send(
@@ -184,6 +186,20 @@ class SessionOperationsTest {
     archive();
     for (String path : List.of("/sessions", "/sessions/" + OUTER)) {
       assertThat(ask(path, 400, 0).toString()).contains("ended after 0 s");
+    }
+  }
+
+  @Test
+  void aQueryThatWouldTakeHoursIsCancelled() throws Exception {
+    archive();
+    try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory))) {
+      ArchiveQuestions questions = new ArchiveQuestions(access, 200);
+      assertThatThrownBy(() -> questions.askBriefly(reader -> {
+        try (PreparedStatement query = reader.prepare("SELECT count(*) FROM range(10000000) a, range(10000000) b"
+            + " WHERE (a.range * 31) % (b.range + 2) = 1")) {
+          return query.executeQuery().next();
+        }
+      })).isInstanceOf(Problem.class).hasMessageContaining("ended after");
     }
   }
 }
