@@ -10,8 +10,10 @@ import java.util.stream.Collectors;
 
 /** Rows for one statement, as an array per column: executing it once per row costs several times as much. */
 final class RowArrays {
-  /** Rows of one statement. The server holds the arrays in memory. */
-  private static final int CHUNK = 10_000;
+  /** Limits of one statement, since the server holds the arrays in memory. */
+  private static final int MAX_ROWS = 10_000;
+
+  private static final long MAX_TEXT = 8 << 20;
 
   private final String[] types;
   private final List<Object[]> rows = new ArrayList<>();
@@ -35,8 +37,9 @@ final class RowArrays {
   /** Executes the statement, which reads from {@link #source} and has no other parameters, for all rows. */
   void execute(Connection connection, String sql) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (int from = 0; from < rows.size(); from += CHUNK) {
-        List<Object[]> chunk = rows.subList(from, Math.min(from + CHUNK, rows.size()));
+      for (int from = 0, to; from < rows.size(); from = to) {
+        to = endOfChunk(from);
+        List<Object[]> chunk = rows.subList(from, to);
         for (int column = 0; column < types.length; column++) {
           int at = column;
           Object[] values = chunk.stream().map(row -> row[at]).toArray();
@@ -45,5 +48,16 @@ final class RowArrays {
         statement.executeUpdate();
       }
     }
+  }
+
+  private int endOfChunk(int from) {
+    long text = 0;
+    int to = from;
+    while (to < rows.size() && to - from < MAX_ROWS && text < MAX_TEXT) {
+      for (Object value : rows.get(to++)) {
+        text += value instanceof String string ? string.length() : 0;
+      }
+    }
+    return to;
   }
 }
