@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -37,9 +38,18 @@ static bool has_privileges(const char *file) {
   return user || group || (getuid() != 0 && getxattr(file, "security.capability", NULL, 0) > 0);
 }
 
+/* System calls without libc's functions, which the preload wraps, and which are cancellation points. */
+static int open_raw(const char *file) {
+  return (int)syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+}
+
+static ssize_t pread_raw(int fd, void *to, size_t bytes, uint64_t at) {
+  return at <= INT64_MAX ? syscall(SYS_pread64, fd, to, bytes, (off_t)at) : -1;
+}
+
 /* Of hostile files, too: every offset is held to what pread returns. */
 static bool read_at(int fd, void *to, size_t bytes, uint64_t at) {
-  return at <= INT64_MAX && pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+  return pread_raw(fd, to, bytes, at) == (ssize_t)bytes;
 }
 
 /* The beginning of its name; false: there is none. */
@@ -81,7 +91,7 @@ static bool has_sanitizer(int fd, const Elf64_Ehdr *header) {
   Elf64_Shdr section;
   if (!find_section(fd, header, ".dynstr", &section)) return false;
   for (uint64_t at = 0; at < section.sh_size && at < DYNSTR_MOST; at += sizeof text / 2) {
-    ssize_t bytes = pread(fd, text, sizeof text, (off_t)(section.sh_offset + at));
+    ssize_t bytes = pread_raw(fd, text, sizeof text, section.sh_offset + at);
     if (bytes <= 0) return false;
     for (int i = 0; i < 2; i++)
       if (memmem(text, (size_t)bytes, runtimes[i], strlen(runtimes[i])) != NULL) return true;
@@ -118,15 +128,15 @@ static const char *unmeasurable(const char *file, bool *harmful, int depth) {
   Elf64_Ehdr header;
   if (has_privileges(file))
     return "it runs with the rights of another user, for which the loader ignores LD_PRELOAD; use lifeline-probe";
-  int fd = open(file, O_RDONLY | O_CLOEXEC);
+  int fd = open_raw(file);
   if (fd < 0) return NULL;
   const char *why = NULL;
-  ssize_t bytes = pread(fd, first, sizeof first - 1, 0);
+  ssize_t bytes = pread_raw(fd, first, sizeof first - 1, 0);
   if (bytes > 0 && interpreter_of(first, interpreter, sizeof interpreter))
     why = depth > 0 ? unmeasurable(interpreter, harmful, depth - 1) : NULL;
   else if (read_at(fd, &header, sizeof header, 0) && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0)
     why = unmeasurable_elf(fd, &header, harmful);
-  close(fd);
+  syscall(SYS_close, fd);
   return why;
 }
 

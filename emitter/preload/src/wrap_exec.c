@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
@@ -28,16 +27,12 @@ static bool is_ours(const char *entry, size_t bytes) {
 /* The variable in the environment, if the program must not get it; else NULL. */
 static char *const *harmful(const char *path, char *const environment[]) {
   bool harms = false;
-  int cancellation, error = errno;
+  int error = errno;
   if (!io_is_on() || environment == NULL) return NULL;
   while (*environment != NULL && strncmp(*environment, VARIABLE, strlen(VARIABLE)) != 0)
     environment++;
   if (*environment == NULL) return NULL;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-  ll_tls_inside++; /* what it reads is not the program's I/O */
   program_unmeasurable(path, &harms);
-  ll_tls_inside--;
-  pthread_setcancelstate(cancellation, NULL);
   errno = error;
   return harms ? environment : NULL;
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,29 @@ static void habit_signal(void) {
   }
   CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
   printf("handled %d\n", (int)handled);
+}
+
+static void on_alarm_open(int signal) {
+  (void)signal;
+  int error = errno, fd = open("/dev/null", O_WRONLY);
+  CHECK(fd >= 0 && fd < 100 && write(fd, bytes, 1) == 1 && close(fd) == 0);
+  handled++;
+  errno = error;
+}
+
+/* A handler that opens and closes files while the program starts others: they are the program's. */
+static void habit_spawn(void) {
+  char *const words[] = {(char *)"true", NULL};
+  struct sigaction action = {.sa_handler = on_alarm_open, .sa_flags = SA_RESTART};
+  struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+  pid_t child;
+  put(file("data"), 1);
+  CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+  for (int i = 0; i < 200 || handled < 100; i++) {
+    CHECK(posix_spawn(&child, "/bin/true", NULL, NULL, words, environ) == 0);
+    CHECK(status_of(child) == 0);
+  }
+  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
 }
 
 static void on_user(int signal) {
@@ -422,7 +446,7 @@ int main(int argc, char **argv) {
                 {"daemon", habit_daemon},   {"exec", habit_exec},         {"user", habit_user},
                 {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
                 {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
-                {"missing", habit_missing}, {"handler", habit_handler}};
+                {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

@@ -391,6 +391,10 @@ class Unharmed(Preloaded):
         self.assertEqual((self.written("handler"), self.written("child"), self.written("main")), (40, 20, 20))
         self.assertEqual(self.caliper("disk.write")[0], 40)  # of the other calls
 
+    def test_a_handler_that_opens_files_while_programs_are_started_gets_its_own(self):
+        self.habit("spawn")
+        self.assertEqual(self.written("data"), 1)
+
     def test_many_threads(self):
         done = subprocess.run(self.command(HABITS, "threads", self.folder, 20000), env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=300, check=False)
