@@ -17,7 +17,7 @@ bool program_is_executable(const char *file) {
   return stat(file, &status) == 0 && S_ISREG(status.st_mode) && access(file, X_OK) == 0;
 }
 
-bool program_find(const char *name, char *file, size_t file_bytes) {
+static bool find(const char *name, char *file, size_t file_bytes) {
   const char *path = getenv("PATH");
   if (strchr(name, '/') != NULL)
     return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && program_is_executable(file);
@@ -30,17 +30,22 @@ bool program_find(const char *name, char *file, size_t file_bytes) {
   return false;
 }
 
-static bool has_privileges(const char *file) {
-  struct stat status;
-  if (stat(file, &status) != 0) return false;
-  bool user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
-  bool group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getgid();
+bool program_find(const char *name, char *file, size_t file_bytes) {
+  bool found = find(name, file, file_bytes);
+  if (!found) *file = '\0';
+  return found;
+}
+
+static bool has_privileges(const char *file, const struct stat *status) {
+  bool user = (status->st_mode & S_ISUID) != 0 && status->st_uid != getuid();
+  bool group = (status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status->st_gid != getgid();
   return user || group || (getuid() != 0 && getxattr(file, "security.capability", NULL, 0) > 0);
 }
 
-/* System calls without libc's functions, which the preload wraps, and which are cancellation points. */
+/* System calls without libc's functions, which the preload wraps, and which are cancellation points. The file may have
+ * become a FIFO since it was looked at. */
 static int open_raw(const char *file) {
-  return (int)syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+  return (int)syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 static ssize_t pread_raw(int fd, void *to, size_t bytes, uint64_t at) {
@@ -126,7 +131,9 @@ static bool interpreter_of(const char *first, char *file, size_t file_bytes) {
 static const char *unmeasurable(const char *file, bool *harmful, int depth) {
   char first[256] = "", interpreter[sizeof first];
   Elf64_Ehdr header;
-  if (has_privileges(file))
+  struct stat status;
+  if (stat(file, &status) != 0 || !S_ISREG(status.st_mode)) return NULL;
+  if (has_privileges(file, &status))
     return "it runs with the rights of another user, for which the loader ignores LD_PRELOAD; use lifeline-probe";
   int fd = open_raw(file);
   if (fd < 0) return NULL;

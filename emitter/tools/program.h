@@ -8,7 +8,7 @@
 /* Whether it is a file with the right to execute it. */
 bool program_is_executable(const char *file);
 
-/* The file that execvp would execute. False: there is none. */
+/* The file that execvp would execute. False, and an empty name: there is none. */
 bool program_find(const char *name, char *file, size_t file_bytes);
 
 /* NULL, or why a preload does not measure it, with the remedy. A file that cannot be read counts as measurable: the

@@ -403,6 +403,24 @@ static void habit_missing(void) {
   put(file("after"), 20);
 }
 
+/* Neither is opened: nobody writes into them. */
+static void habit_fifo(void) {
+  char fifo[4096], script[4096], line[5000], *const words[] = {fifo, NULL};
+  pid_t child;
+  snprintf(fifo, sizeof fifo, "%s/fifo", folder);
+  snprintf(script, sizeof script, "%s/script", folder);
+  CHECK(mkfifo(fifo, 0700) == 0);
+  int bytes_of_line = snprintf(line, sizeof line, "#!%s\n", fifo);
+  int fd = open(script, O_WRONLY | O_CREAT, 0700);
+  CHECK(write(fd, line, (size_t)bytes_of_line) == bytes_of_line && close(fd) == 0);
+  CHECK(setenv("PATH", folder, 1) == 0);
+  CHECK(execv(fifo, words) == -1 && errno == EACCES);
+  CHECK(execvp("fifo", words) == -1 && errno == EACCES);
+  CHECK(posix_spawn(&child, fifo, NULL, NULL, words, environ) == EACCES);
+  CHECK(posix_spawnp(&child, "fifo", NULL, NULL, words, environ) == EACCES);
+  CHECK(posix_spawn(&child, script, NULL, NULL, words, environ) == EACCES);
+}
+
 static void habit_user(void) {
   if (getuid() != 0) exit(77);
   put(file("before"), 20);
@@ -446,7 +464,8 @@ int main(int argc, char **argv) {
                 {"daemon", habit_daemon},   {"exec", habit_exec},         {"user", habit_user},
                 {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
                 {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
-                {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn}};
+                {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn},
+                {"fifo", habit_fifo}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

@@ -471,6 +471,9 @@ class Unharmed(Preloaded):
         self.habit("missing")
         self.assertEqual(self.written("after"), 20)
 
+    def test_an_exec_of_a_fifo_fails_as_without(self):
+        self.habit("fifo")
+
     def test_a_daemon_is_measured(self):
         self.habit("daemon")
         later = str(self.folder / "later")
