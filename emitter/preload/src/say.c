@@ -1,11 +1,10 @@
 #include "say.h"
 
-#include "measure.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct stat at_start; /* all zero: it was closed */
@@ -29,9 +28,7 @@ void io_say(const char *what, const char *more) {
   char line[512];
   int error = errno;
   int bytes = snprintf(line, sizeof line, "lifeline: warning: %s: %s; %s\n", program_invocation_short_name, what, more);
-  ll_tls_inside++; /* write does the rest */
-  if (bytes > 0 && write(STDERR_FILENO, line, bytes < (int)sizeof line ? (size_t)bytes : sizeof line - 1) < 0)
-    errno = 0;
-  ll_tls_inside--;
+  size_t most = bytes < (int)sizeof line ? (size_t)bytes : sizeof line - 1;
+  if (bytes > 0 && io_may_say()) syscall(SYS_write, STDERR_FILENO, line, most); /* write is a cancellation point */
   errno = error;
 }

@@ -1,7 +1,7 @@
 /* Threads of the library; ends of the program that run no exit handlers; and what the emitter must have ended before.
  */
 #include "measure.h"
-#include "own.h"
+#include "page.h"
 #include "real.h"
 
 #include <errno.h>
@@ -11,7 +11,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- threads --- */
@@ -23,6 +26,15 @@ typedef struct beginning {
   void *argument;
 } beginning;
 
+static void count_thread(uint32_t change) {
+  if (io_page != NULL) __atomic_fetch_add(&io_page->threads, change, __ATOMIC_RELAXED);
+}
+
+static void thread_ends(void *unused) {
+  (void)unused;
+  count_thread(-1u);
+}
+
 static beginning begin_inside(void *given) {
   beginning taken = *(beginning *)given;
   free(given);
@@ -31,13 +43,21 @@ static beginning begin_inside(void *given) {
 }
 
 static void *posix_inside(void *given) {
+  void *result;
+  pthread_cleanup_push(thread_ends, NULL);
   beginning taken = begin_inside(given);
-  return taken.posix(taken.argument);
+  result = taken.posix(taken.argument);
+  pthread_cleanup_pop(1);
+  return result;
 }
 
 static int c11_inside(void *given) {
+  int result;
+  pthread_cleanup_push(thread_ends, NULL);
   beginning taken = begin_inside(given);
-  return taken.c11(taken.argument);
+  result = taken.c11(taken.argument);
+  pthread_cleanup_pop(1);
+  return result;
 }
 
 static beginning *keep(beginning begun) {
@@ -51,8 +71,11 @@ WRAPPED(int, pthread_create,
   if (ll_tls_inside == 0) return CALL(pthread_create)(thread, attributes, function, argument);
   beginning *kept = keep((beginning){.posix = function, .argument = argument});
   if (kept == NULL) return EAGAIN;
+  count_thread(1);
   int error = CALL(pthread_create)(thread, attributes, posix_inside, kept);
-  if (error != 0) free(kept);
+  if (error == 0) return 0;
+  count_thread(-1u);
+  free(kept);
   return error;
 }
 
@@ -60,8 +83,11 @@ WRAPPED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void *argumen
   if (ll_tls_inside == 0) return CALL(thrd_create)(thread, function, argument);
   beginning *kept = keep((beginning){.c11 = function, .argument = argument});
   if (kept == NULL) return thrd_nomem;
+  count_thread(1);
   int error = CALL(thrd_create)(thread, c11_inside, kept);
-  if (error != thrd_success) free(kept);
+  if (error == thrd_success) return error;
+  count_thread(-1u);
+  free(kept);
   return error;
 }
 
@@ -106,22 +132,50 @@ WRAPPED(int, seccomp_load, (const void *filter)) {
 
 /* --- namespaces: some may only be entered by a process without threads, and the emitter has one --- */
 
-enum { TRIES = 1000 };
+enum {
+  ENDING_MS = 50, /* how long the kernel counts a thread of the library that has ended */
+  CLOSING_MS = 1000,
+  SHARED = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM,
+  ENTERED = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME,
+};
 
-static bool stop_threads(void) {
-  if (errno != EINVAL || !io_is_emitting()) return false;
-  io_stop("enters a user or mount namespace");
-  return true;
+static uint32_t library_threads(void) {
+  return __atomic_load_n(&io_page->threads, __ATOMIC_RELAXED);
 }
 
-/* Threads are gone a moment after they have ended. */
-#define ENTER(name, parameters, arguments, kinds)                                                                      \
+/* Without /proc they count as the library's. */
+static uint32_t other_threads(void) {
+  struct stat tasks; /* a folder for each thread */
+  bool known = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2;
+  return known ? (uint32_t)tasks.st_nlink - 3 : library_threads();
+}
+
+/* unshare and setns are no cancellation points. */
+static void wait_a_moment(void) {
+  struct timespec moment = {0, 1000000};
+  syscall(SYS_nanosleep, &moment, NULL);
+}
+
+/* True: there were no other threads than the library's, which have ended. */
+static bool stop_threads(void) {
+  int error = errno, tries = 0;
+  bool ours = io_is_emitting() && other_threads() > 0;
+  while (ours && other_threads() > library_threads()) {
+    ours = tries++ < ENDING_MS;
+    wait_a_moment();
+  }
+  if (ours) io_stop("enters a user, mount or time namespace");
+  for (tries = 0; ours && other_threads() > 0 && tries < CLOSING_MS; tries++)
+    wait_a_moment();
+  errno = error;
+  return ours;
+}
+
+#define ENTER(name, parameters, arguments, needs_no_threads)                                                           \
   WRAPPED(int, name, parameters) {                                                                                     \
     int result = CALL(name) arguments;                                                                                 \
-    if (result == 0 || !(kinds) || !stop_threads()) return result;                                                     \
-    for (int i = 0; i < TRIES && (result = CALL(name) arguments) != 0 && errno == EINVAL; i++)                         \
-      usleep(1000);                                                                                                    \
-    return result;                                                                                                     \
+    return result != 0 && (needs_no_threads) && stop_threads() ? CALL(name) arguments : result;                        \
   }
-ENTER(unshare, (int flags), (flags), (flags & CLONE_NEWUSER) != 0)
-ENTER(setns, (int fd, int kind), (fd, kind), kind == 0 || (kind & (CLONE_NEWUSER | CLONE_NEWNS)) != 0)
+ENTER(unshare, (int flags), (flags), (flags & SHARED) != 0 && errno == EINVAL)
+ENTER(setns, (int fd, int kind), (fd, kind),
+      (kind == 0 || (kind & ENTERED) != 0) && (errno == EINVAL || errno == EUSERS))

@@ -338,7 +338,18 @@ static void habit_namespaces(void) {
   put(fd, 10);
 }
 
-/* The same, in a child that has hardly begun. */
+/* A thread of its own is in the way, so the emitter need not end. */
+static void habit_shared(void) {
+  pthread_t thread;
+  int fd = file("data");
+  put(fd, 20);
+  CHECK(pipe(ends) == 0 && pthread_create(&thread, NULL, read_forever, NULL) == 0);
+  CHECK(unshare(CLONE_NEWUSER) == -1);
+  CHECK(unshare(CLONE_VM) == -1);
+  put(fd, 10);
+}
+
+/* A seccomp filter in a child that has hardly begun. */
 static void habit_sandbox(void) {
   pid_t child = fork();
   if (child == 0) habit_seccomp();
@@ -465,7 +476,7 @@ int main(int argc, char **argv) {
                 {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
                 {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
                 {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn},
-                {"fifo", habit_fifo}};
+                {"fifo", habit_fifo},       {"shared", habit_shared}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

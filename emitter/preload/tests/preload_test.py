@@ -447,8 +447,12 @@ class Unharmed(Preloaded):
     def test_a_program_may_enter_namespaces_that_threads_must_not(self):
         if subprocess.run([HABITS, "namespaces", self.folder], stderr=subprocess.DEVNULL, check=False).returncode != 0:
             self.skipTest("this user may not make a user namespace")
-        self.assertIn("a user or mount namespace; it is not measured from now on", self.habit("namespaces").stderr)
+        self.assertIn("enters a user, mount or time namespace; it is not measured from now on", self.habit("namespaces").stderr)
         self.assertEqual(self.written("data"), 20)
+
+    def test_a_call_that_the_programs_own_threads_forbid_does_not_end_the_measuring(self):
+        self.assertEqual(self.habit("shared").stderr, "")
+        self.assertEqual(self.written("data"), 30)
 
     def test_limits_of_memory_leave_the_program_what_it_asked_for(self):
         self.habit("limits")
