@@ -77,6 +77,9 @@ uint16_t io_interval(void);
 /* Whether this process has an emitter, with a thread. */
 bool io_is_emitting(void);
 
+/* Whether the program has installed a seccomp filter: each system call of ours may be forbidden. */
+bool io_is_filtered(void);
+
 /* Delivers what was measured until now, and goes on. Waits a quarter of a second at most. */
 void io_flush(void);
 

@@ -24,15 +24,16 @@ static bool is_ours(const char *entry, size_t bytes) {
   return bytes >= most && memcmp(entry + bytes - most, name, most) == 0;
 }
 
-/* The variable in the environment, if the program must not get it; else NULL. */
+/* The variable in the environment, if the program must not get it; else NULL. A program that is not measured any more
+ * has children, too. Under a filter nothing is looked at: they would break its rules. */
 static char *const *harmful(const char *path, char *const environment[]) {
-  bool harms = false;
+  bool harms = true;
   int error = errno;
-  if (!io_is_on() || environment == NULL) return NULL;
+  if (ll_tls_inside != 0 || environment == NULL) return NULL;
   while (*environment != NULL && strncmp(*environment, VARIABLE, strlen(VARIABLE)) != 0)
     environment++;
   if (*environment == NULL) return NULL;
-  program_unmeasurable(path, &harms);
+  if (!io_is_filtered()) program_unmeasurable(path, &harms);
   errno = error;
   return harms ? environment : NULL;
 }
@@ -62,6 +63,10 @@ static char *const *without_us(char *const environment[], char *const *variable,
   return kept;
 }
 
+static bool find_unless_filtered(const char *file, char path[PATH_MAX]) {
+  return ll_tls_inside == 0 && !io_is_filtered() && program_find(file, path, PATH_MAX);
+}
+
 #define WITHOUT_US_IF_HARMFUL(path)                                                                                    \
   char *const *variable = harmful(path, environment);                                                                  \
   char *kept[variable != NULL ? length(environment) + 1 : 1], text[variable != NULL ? strlen(*variable) + 1 : 1];      \
@@ -77,7 +82,7 @@ WRAPPED(int, execve, (const char *path, char *const argv[], char *const environm
 
 WRAPPED(int, execvpe, (const char *file, char *const argv[], char *const environment[])) {
   char path[PATH_MAX] = "";
-  if (io_is_on() && program_find(file, path, sizeof path)) io_finish();
+  if (find_unless_filtered(file, path) && io_is_on()) io_finish();
   WITHOUT_US_IF_HARMFUL(path);
   return CALL(execvpe)(file, argv, environment);
 }
@@ -130,7 +135,7 @@ WRAPPED(int, posix_spawnp,
         (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
          char *const argv[], char *const environment[])) {
   char path[PATH_MAX] = "";
-  if (io_is_on()) program_find(file, path, sizeof path);
+  find_unless_filtered(file, path);
   WITHOUT_US_IF_HARMFUL(path);
   return CALL(posix_spawnp)(pid, file, actions, attributes, argv, environment);
 }

@@ -110,7 +110,17 @@ WRAPPED(int, daemon, (int keep_directory, int keep_streams)) {
 
 /* --- seccomp: the system calls of a harvester or of fstat may not be among those that the filter allows --- */
 
-#define FILTERED "installs a seccomp filter"
+static bool filtered;
+
+bool io_is_filtered(void) {
+  return __atomic_load_n(&filtered, __ATOMIC_RELAXED);
+}
+
+static void filters(void) {
+  if (ll_tls_inside != 0) return;
+  __atomic_store_n(&filtered, true, __ATOMIC_RELAXED);
+  if (io_is_on()) io_stop("installs a seccomp filter");
+}
 
 WRAPPED(int, prctl, (int option, ...)) {
   unsigned long given[4];
@@ -119,14 +129,14 @@ WRAPPED(int, prctl, (int option, ...)) {
   for (int i = 0; i < 4; i++)
     given[i] = va_arg(more, unsigned long);
   va_end(more);
-  if (option == PR_SET_SECCOMP && io_is_on()) io_stop(FILTERED);
+  if (option == PR_SET_SECCOMP) filters();
   return CALL(prctl)(option, given[0], given[1], given[2], given[3]);
 }
 
 int seccomp_load(const void *filter); /* of libseccomp, which calls syscall(2) itself */
 
 WRAPPED(int, seccomp_load, (const void *filter)) {
-  if (io_is_on()) io_stop(FILTERED);
+  filters();
   return CALL(seccomp_load)(filter);
 }
 

@@ -289,6 +289,16 @@ static void habit_close(void) {
     put(i, 1);
 }
 
+/* What it executes under its filter, even one that allows all, is started without the preload. */
+static void habit_executed(void) {
+  struct sock_filter filter[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {1, filter};
+  put(file("data"), 20);
+  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+  execlp("sh", "sh", "-c", "echo \"$LD_PRELOAD\"", NULL);
+}
+
 static void allow_only_reads_and_writes(void) {
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
   struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -476,7 +486,7 @@ int main(int argc, char **argv) {
                 {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
                 {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
                 {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn},
-                {"fifo", habit_fifo},       {"shared", habit_shared}};
+                {"fifo", habit_fifo},       {"shared", habit_shared},     {"executed", habit_executed}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

@@ -428,6 +428,10 @@ class Unharmed(Preloaded):
                 self.assertIn("installs a seccomp filter; it is not measured from now on", said)
                 self.assertEqual(self.written("data"), 20)
 
+    def test_what_is_executed_under_a_filter_is_started_without_the_preload(self):
+        self.assertEqual(self.habit("executed").stdout, "\n")
+        self.assertEqual(self.written("data"), 20)
+
     def test_a_plugin_may_bring_libseccomp(self):
         plugin, source = self.folder / "plugin.so", self.folder / "plugin.c"
         source.write_text("void *seccomp_init(unsigned action);\nint seccomp_load(const void *filter);\n"
@@ -602,6 +606,10 @@ class Command(Preloaded):
                 self.assertEqual(self.run_measured(PYTHON, "-c", script, status=3).stdout, "\n")
                 script = script.replace("/other", "/same")
                 self.assertIn("/liblifeline-preload.so\n", self.run_measured(PYTHON, "-c", script, status=3).stdout)
+        preload = BIN.parent / "lib/lifeline-preload/liblifeline-preload.so"
+        done = subprocess.run([PYTHON, "-c", script.replace("/same", "/other")], env=self.environment | {"LD_PRELOAD": str(preload)}, timeout=60,
+                              stdout=subprocess.PIPE, text=True, check=False)  # without a sink nothing is measured
+        self.assertEqual((done.returncode, done.stdout), (3, "\n"))
         done = self.run_command("--url", "null:", self.folder / "other")
         self.assertEqual((done.returncode, done.stdout), (3, "none\n"))
         self.assertIn("is not measured: it is built for musl", done.stderr)
