@@ -24,15 +24,23 @@ static bool is_ours(const char *entry, size_t bytes) {
   return bytes >= most && memcmp(entry + bytes - most, name, most) == 0;
 }
 
-/* The variable in the environment, if the program must not get it; else NULL. A program that is not measured any more
- * has children, too. Under a filter nothing is looked at: they would break its rules. */
+static bool names_us(const char *list) {
+  for (size_t bytes; *list != '\0'; list += bytes + strspn(list + bytes, SEPARATORS)) {
+    bytes = strcspn(list, SEPARATORS);
+    if (is_ours(list, bytes)) return true;
+  }
+  return false;
+}
+
+/* The variable in the environment, if it names us and the program must not get it; else NULL. A program that is not
+ * measured any more has children, too. Under a filter nothing is looked at: they would break its rules. */
 static char *const *harmful(const char *path, char *const environment[]) {
   bool harms = true;
   int error = errno;
   if (ll_tls_inside != 0 || environment == NULL) return NULL;
   while (*environment != NULL && strncmp(*environment, VARIABLE, strlen(VARIABLE)) != 0)
     environment++;
-  if (*environment == NULL) return NULL;
+  if (*environment == NULL || !names_us(*environment + strlen(VARIABLE))) return NULL;
   if (!io_is_filtered()) program_unmeasurable(path, &harms);
   errno = error;
   return harms ? environment : NULL;
@@ -72,12 +80,23 @@ static bool find_unless_filtered(const char *file, char path[PATH_MAX]) {
   char *kept[variable != NULL ? length(environment) + 1 : 1], text[variable != NULL ? strlen(*variable) + 1 : 1];      \
   if (variable != NULL) environment = without_us(environment, variable, kept, text)
 
-/* --- becoming --- */
+/* --- becoming: each goes on to its own next function, since one of these may be made from another --- */
+
+static void finish_before(const char *path) {
+  if (io_is_on() && program_is_executable(path)) io_finish();
+}
 
 WRAPPED(int, execve, (const char *path, char *const argv[], char *const environment[])) {
-  if (io_is_on() && program_is_executable(path)) io_finish();
+  finish_before(path);
   WITHOUT_US_IF_HARMFUL(path);
   return CALL(execve)(path, argv, environment);
+}
+
+WRAPPED(int, execv, (const char *path, char *const argv[])) {
+  char *const *environment = environ;
+  finish_before(path);
+  WITHOUT_US_IF_HARMFUL(path);
+  return variable != NULL ? CALL(execve)(path, argv, environment) : CALL(execv)(path, argv);
 }
 
 WRAPPED(int, execvpe, (const char *file, char *const argv[], char *const environment[])) {
@@ -87,18 +106,23 @@ WRAPPED(int, execvpe, (const char *file, char *const argv[], char *const environ
   return CALL(execvpe)(file, argv, environment);
 }
 
+WRAPPED(int, execvp, (const char *file, char *const argv[])) {
+  char *const *environment = environ;
+  char path[PATH_MAX] = "";
+  if (find_unless_filtered(file, path) && io_is_on()) io_finish();
+  WITHOUT_US_IF_HARMFUL(path);
+  return variable != NULL ? CALL(execvpe)(file, argv, environment) : CALL(execvp)(file, argv);
+}
+
 WRAPPED(int, fexecve, (int fd, char *const argv[], char *const environment[])) {
   if (io_is_on() && fcntl(fd, F_GETFD) >= 0) io_finish();
   return CALL(fexecve)(fd, argv, environment);
 }
 
-WRAPPED(int, execv, (const char *path, char *const argv[])) {
-  return execve(path, argv, environ);
-}
-
-WRAPPED(int, execvp, (const char *file, char *const argv[])) {
-  return execvpe(file, argv, environ);
-}
+/* Under names that nobody replaces. */
+static __typeof__(execve) own_execve __attribute__((alias("execve"), nothrow));
+static __typeof__(execv) own_execv __attribute__((alias("execv"), nothrow));
+static __typeof__(execvp) own_execvp __attribute__((alias("execvp"), nothrow));
 
 /* The list of arguments becomes an array on the stack, as in libc. */
 #define BECOME_LISTED(name, become)                                                                                    \
@@ -118,9 +142,9 @@ WRAPPED(int, execvp, (const char *file, char *const argv[])) {
     va_end(more);                                                                                                      \
     return result;                                                                                                     \
   }
-BECOME_LISTED(execl, execv(file, argv))
-BECOME_LISTED(execlp, execvp(file, argv))
-BECOME_LISTED(execle, execve(file, argv, va_arg(more, char *const *)))
+BECOME_LISTED(execl, own_execv(file, argv))
+BECOME_LISTED(execlp, own_execvp(file, argv))
+BECOME_LISTED(execle, own_execve(file, argv, va_arg(more, char *const *)))
 
 /* --- starting --- */
 

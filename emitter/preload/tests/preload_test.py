@@ -567,6 +567,17 @@ class Command(Preloaded):
         self.assertGreaterEqual(int(done.stdout), 9)
         self.assertEqual(self.targets("disk.write")[str(log)]["count"], 9)
 
+    def test_a_preload_that_makes_one_exec_from_another_is_served(self):
+        other, source = self.folder / "other.so", self.folder / "other.c"
+        source.write_text('#include <unistd.h>\nextern char **environ;\n'
+                          'int execve(const char *path, char *const words[], char *const variables[]) {\n'
+                          '  environ = (char **)variables;\n  return execv(path, words);\n}\n')
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", other, source], check=True)
+        for start in ("os.execv('/bin/echo', ['echo', 'ran'])", "os.execve('/bin/echo', ['echo', 'ran'], os.environ)"):
+            with self.subTest(start):
+                done = self.run_measured(PYTHON, "-c", f"import os; {start}", environment={"LD_PRELOAD": str(other)})
+                self.assertEqual(done.stdout, "ran\n")
+
     def test_what_cannot_be_measured_is_said_and_run(self):
         source = self.folder / "static.c"
         source.write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 3; }\n')
