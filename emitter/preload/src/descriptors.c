@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -104,18 +103,13 @@ __attribute__((noinline)) static io_target name_at_length(const char *link, io_k
   return name_as(kind, status, path, readlink(link, path, sizeof path), sizeof path);
 }
 
-static bool is_on_signal_stack(void) {
-  stack_t stack;
-  return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
-}
-
 /* A file is named by the path under which it is open, which survives renames and needs no current directory. The stack
  * of a signal handler may have no room for a long one. */
 static io_target name_file(int fd, io_kind kind, const struct stat *status) {
   char link[32], path[256];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t bytes = readlink(link, path, sizeof path);
-  if (bytes == sizeof path && !is_on_signal_stack()) return name_at_length(link, kind, status);
+  if (bytes == sizeof path && !io_is_on_signal_stack()) return name_at_length(link, kind, status);
   return name_as(kind, status, path, bytes, sizeof path);
 }
 

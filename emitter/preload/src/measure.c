@@ -93,12 +93,15 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+bool io_is_on_signal_stack(void) {
+  stack_t stack;
+  return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
 /* A handler may have interrupted malloc, and have little stack. While one runs, its signal is blocked. */
 static bool may_be_in_handler(void) {
-  stack_t stack;
   sigset_t blocked;
   struct sigaction action;
-  if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return true;
   pthread_sigmask(SIG_BLOCK, NULL, &blocked);
   for (int signal = 1; signal < NSIG; signal++)
     if (sigismember(&blocked, signal) == 1 && sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
@@ -109,9 +112,20 @@ static bool may_be_in_handler(void) {
 
 /* Threads of a pool have all signals blocked for good: if no other thread comes, they may. */
 static bool may_start_here(void) {
+  if (io_is_on_signal_stack()) return false;
   if (!may_be_in_handler()) return true;
   if (io_page->refused_ns == 0) io_page->refused_ns = monotonic_ns();
   return gettid() != getpid() && monotonic_ns() - io_page->refused_ns > REFUSED_NS;
+}
+
+/* Whatever the rules say of this type. A handler in between would start it on its own stack. */
+static void start_emitter(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  ll_caliper_unmark(ll_caliper_begin_slowly(wait_poll.type));
+  __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
@@ -128,7 +142,7 @@ __attribute__((noinline, cold)) static bool wake(void) {
             monotonic_ns() - io_page->forked_ns > FORKED_NS;
   }
   ready = ready && io_is_here() && has_our_pid() && may_start_here();
-  if (ready) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
+  if (ready) start_emitter();
   errno = error;
   return ready;
 }

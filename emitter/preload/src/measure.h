@@ -71,6 +71,9 @@ void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes);
 /* Whether this is the process that measures: not the child of a vfork, in its parent's memory. */
 bool io_is_here(void);
 
+/* Of a handler: it may be small. */
+bool io_is_on_signal_stack(void);
+
 /* The number of reports: descriptors are looked at again in each interval. */
 uint16_t io_interval(void);
 
