@@ -110,10 +110,11 @@ static bool may_be_in_handler(void) {
   return false;
 }
 
-/* Threads of a pool have all signals blocked for good: if no other thread comes, they may. */
-static bool may_start_here(void) {
+/* A wait that sets the signal mask is not made from a handler: a program may have its signals blocked but in these.
+ * Threads of a pool have all signals blocked for good: if no other thread comes, they may. */
+static bool may_start_here(bool masked_wait) {
   if (io_is_on_signal_stack()) return false;
-  if (!may_be_in_handler()) return true;
+  if (masked_wait || !may_be_in_handler()) return true;
   if (io_page->refused_ns == 0) io_page->refused_ns = monotonic_ns();
   return gettid() != getpid() && monotonic_ns() - io_page->refused_ns > REFUSED_NS;
 }
@@ -130,7 +131,7 @@ static void start_emitter(void) {
 
 /* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
  * meanwhile. */
-__attribute__((noinline, cold)) static bool wake(void) {
+__attribute__((noinline, cold)) static bool wake(bool masked_wait) {
   int error = errno;
   bool ready = io_page->state == IO_LOADED;
   if (io_page->state == IO_FORKED) {
@@ -141,14 +142,18 @@ __attribute__((noinline, cold)) static bool wake(void) {
     ready = __atomic_load_n(&io_page->calls, __ATOMIC_RELAXED) >= FORKED_CALLS ||
             monotonic_ns() - io_page->forked_ns > FORKED_NS;
   }
-  ready = ready && io_is_here() && has_our_pid() && may_start_here();
+  ready = ready && io_is_here() && has_our_pid() && may_start_here(masked_wait);
   if (ready) start_emitter();
   errno = error;
   return ready;
 }
 
+static inline bool is_running_in(bool masked_wait) {
+  return __builtin_expect(__atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING, 1) || wake(masked_wait);
+}
+
 static inline bool is_running(void) {
-  return __builtin_expect(__atomic_load_n(&io_page->state, __ATOMIC_ACQUIRE) == IO_RUNNING, 1) || wake();
+  return is_running_in(false);
 }
 
 /* --- one operation --- */
@@ -213,12 +218,13 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->under_way = now->sums != NULL;
 }
 
-void io_begin_wait(io_operation *now) {
+void io_begin_wait(io_operation *now, bool masked) {
   now->caliper = NULL;
   now->sums = NULL;
   now->fd = -1;
   now->operation = (ll_operation){0, NULL};
-  if (waits != NULL) begin(now, waits, is_running());
+  bool running = (waits != NULL || masked) && is_running_in(masked);
+  if (waits != NULL) begin(now, waits, running);
   if (now->operation.began == 0) now->operation.began = tick();
 }
 

@@ -36,7 +36,7 @@ static inline bool io_is_on(void) {
 
 /* The functions preserve errno. */
 void io_begin(io_operation *now, int fd, io_way way);
-void io_begin_wait(io_operation *now);
+void io_begin_wait(io_operation *now, bool masked);
 
 /* When its scope is left: the thread may be cancelled inside the call. */
 void io_abandon(io_operation *now) __attribute__((cold));

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,6 +26,7 @@
 
 static char bytes[100];
 static const char *folder;
+static int ends[2];
 
 #define CHECK(condition)                                                                                               \
   do {                                                                                                                 \
@@ -104,8 +106,6 @@ static void habit_vfork(void) {
   put(one, 1);
   put(other, 1);
 }
-
-static int ends[2];
 
 static void *read_forever(void *unused) {
   (void)unused;
@@ -207,6 +207,22 @@ static void habit_handler(void) {
   int status;
   CHECK(wait(&status) > 0 && status == 0);
   put(file("main"), 20);
+}
+
+/* Its signal is blocked except while it waits. */
+static void habit_masked(void) {
+  sigset_t blocked, before;
+  struct timespec soon = {0, 1000000};
+  fd_set reads;
+  int fd = file("data");
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  CHECK(signal(SIGTERM, on_user) != SIG_ERR && sigprocmask(SIG_BLOCK, &blocked, &before) == 0 && pipe(ends) == 0);
+  put(fd, 20);
+  FD_ZERO(&reads);
+  FD_SET(ends[0], &reads);
+  CHECK(pselect(ends[0] + 1, &reads, NULL, NULL, &soon, &before) == 0);
+  put(fd, 30);
 }
 
 static pthread_barrier_t all_run;
@@ -486,7 +502,8 @@ int main(int argc, char **argv) {
                 {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
                 {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
                 {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn},
-                {"fifo", habit_fifo},       {"shared", habit_shared},     {"executed", habit_executed}};
+                {"fifo", habit_fifo},       {"shared", habit_shared},     {"executed", habit_executed},
+                {"masked", habit_masked}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

@@ -391,6 +391,13 @@ class Unharmed(Preloaded):
         self.assertEqual((self.written("handler"), self.written("child"), self.written("main")), (40, 20, 20))
         self.assertEqual(self.caliper("disk.write")[0], 40)  # of the other calls
 
+    def test_a_program_that_takes_signals_only_while_it_waits_is_measured(self):
+        for what in ("all", "disk"):
+            with self.subTest(what):
+                self.out.unlink(missing_ok=True)
+                self.habit("masked", options=["--for", what] if what != "all" else ())
+                self.assertEqual((self.written("data"), self.caliper("disk.write")[0]), (50, 30))
+
     def test_a_handler_that_opens_files_while_programs_are_started_gets_its_own(self):
         self.habit("spawn")
         self.assertEqual(self.written("data"), 1)
