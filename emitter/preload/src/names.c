@@ -41,9 +41,9 @@ uint64_t io_hash(const uint64_t key[2], const void *bytes, size_t count) {
 }
 
 /* On a mismatch only the last star can usefully take one more byte. */
-bool io_glob(const char *pattern, const char *text) {
+static bool matches(const char *pattern, const char *text, const char *end) {
   const char *star = NULL, *retry = NULL;
-  while (*text != '\0') {
+  while (text < end) {
     if (*pattern == '*') {
       star = ++pattern;
       retry = text;
@@ -61,9 +61,18 @@ bool io_glob(const char *pattern, const char *text) {
   return *pattern == '\0';
 }
 
+bool io_glob(const char *pattern, const char *text) {
+  return matches(pattern, text, text + strlen(text));
+}
+
+/* Also without what /proc/self/fd appends to the path of a removed file. */
 static bool is_redacted(const io_settings *settings, const char *name) {
+  static const char suffix[] = " (deleted)";
+  const char *end = name + strlen(name);
+  const char *cut = end - name >= (ptrdiff_t)sizeof suffix ? end - (sizeof suffix - 1) : name;
+  if (strcmp(cut, suffix) != 0) cut = end;
   for (const char *pattern = settings->redact; *pattern != '\0'; pattern += strlen(pattern) + 1)
-    if (io_glob(pattern, name)) return true;
+    if (matches(pattern, name, end) || matches(pattern, name, cut)) return true;
   return false;
 }
 

@@ -304,9 +304,10 @@ class Measured(Preloaded):
         folder = "x" * 200
         (self.folder / folder / folder).mkdir(parents=True)
         script = ("import os\n"
-                  "for path in ('{0}/{0}/long.key', 'removed.key'):\n"
+                  "for path in ('{0}/{0}/long.key', 'removed.key', 'linked.key'):\n"
                   "    with open(path, 'wb', 0) as file:\n"
-                  "        os.unlink(path) if path == 'removed.key' else None\n"
+                  "        os.link(path, 'other') if path == 'linked.key' else None\n"
+                  "        os.unlink(path) if path != '{0}/{0}/long.key' else None\n"
                   "        file.write(b'word')").format(folder)
         self.run_measured(PYTHON, "-c", script, options=["--redact", "*.key"], cwd=self.folder)
         self.assertEqual(set(self.targets("disk.write")), {"(redacted)"})

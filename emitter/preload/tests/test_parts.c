@@ -137,6 +137,8 @@ static void secret_files_are_redacted_in_every_form(void **state) {
   assert_string_equal(name, "(redacted)");
   io_name(&settings, "/rooted/x", true, name);
   assert_string_equal(name, "/rooted/x");
+  io_name(&settings, "/removed.key (deleted)", true, name);
+  assert_string_equal(name, "(redacted)");
   io_name(&settings, "x.key", false, name); /* a peer */
   assert_string_equal(name, "x.key");
 }
