@@ -15,7 +15,7 @@
 enum { DESCRIPTORS = 1 << 20 }; /* higher ones are not measured */
 
 /* A word is kind, flags, interval, slot, generation. */
-enum { ACCEPTED = 1, FILE_NAMED = 2, PEER_NAMED = 4 };
+enum { ACCEPTED = 1, FILE_NAMED = 2, PEER_NAMED = 4, REDACTED = 8 };
 
 typedef struct entry {
   uint64_t word;     /* 0: unknown. Written last */
@@ -113,10 +113,11 @@ static io_target name_file(int fd, io_kind kind, const struct stat *status) {
   return name_as(kind, status, path, bytes, sizeof path);
 }
 
-static io_target name(int fd, io_kind kind, const struct stat *status, bool accepted) {
+static io_target name(int fd, io_kind kind, const struct stat *status, uint8_t flags) {
   char peer[IO_PEER_BYTES];
+  if ((flags & REDACTED) != 0) return io_target_find(kind, IO_NAME_REDACTED, true);
   if (!S_ISSOCK(status->st_mode)) return name_file(fd, kind, status);
-  bool path = io_peer(fd, accepted, peer);
+  bool path = io_peer(fd, (flags & ACCEPTED) != 0, peer);
   return io_target_find(kind, peer, path);
 }
 
@@ -137,9 +138,9 @@ __attribute__((noinline, cold)) static uint64_t classify(int fd, entry *at, uint
     kind = kind_of(fd, &status);
     if (kind_in(known) != IO_UNKNOWN) flags = 0; /* another file */
     bool named = (kind == IO_DISK && (flags & FILE_NAMED) != 0) || (kind == IO_NET && (flags & PEER_NAMED) != 0);
-    if (!named || !io_target_is_current(target)) target = name(fd, kind, &status, (flags & ACCEPTED) != 0);
+    if (!named || !io_target_is_current(target)) target = name(fd, kind, &status, flags);
   } else if (!io_target_is_current(target)) {
-    target = name(fd, kind, &status, (flags & ACCEPTED) != 0);
+    target = name(fd, kind, &status, flags);
   }
   uint64_t word = word_of(kind, flags, target);
   __atomic_store_n(&at->identity, identity, __ATOMIC_RELAXED);
@@ -164,14 +165,17 @@ uint64_t *io_descriptor_waits(int fd) {
 
 /* --- what the program does --- */
 
-/* An absolute path is the name. Others are looked up at the first use, which most opened files never see. */
+/* An absolute path is the name. Others are looked up at the first use, which most opened files never see. A pattern may
+ * be for this path, but not for the one that is found then. */
 void io_descriptor_opened(int fd, const char *path) {
   entry *at = entry_of(fd);
   io_target target;
   if (at == NULL) return;
   bool is_name = path != NULL && path[0] == '/' && strncmp(path, "/proc/self/", 11) != 0;
   if (is_name && !io_is_here()) return;
-  if (is_name && io_target_expect(&target, IO_DISK, path, true))
+  if (is_name && io_target_is_secret(path))
+    set(at, word_of(IO_UNKNOWN, FILE_NAMED | REDACTED, io_target_find(IO_DISK, IO_NAME_REDACTED, true)));
+  else if (is_name && io_target_expect(&target, IO_DISK, path, true))
     set(at, word_of(IO_UNKNOWN, FILE_NAMED, target));
   else
     io_descriptor_closed(fd);

@@ -66,11 +66,12 @@ bool io_glob(const char *pattern, const char *text) {
 }
 
 /* Also without what /proc/self/fd appends to the path of a removed file. */
-static bool is_redacted(const io_settings *settings, const char *name) {
+bool io_is_redacted(const io_settings *settings, const char *name) {
   static const char suffix[] = " (deleted)";
   const char *end = name + strlen(name);
   const char *cut = end - name >= (ptrdiff_t)sizeof suffix ? end - (sizeof suffix - 1) : name;
   if (strcmp(cut, suffix) != 0) cut = end;
+  if (strcmp(name, IO_NAME_REDACTED) == 0) return true;
   for (const char *pattern = settings->redact; *pattern != '\0'; pattern += strlen(pattern) + 1)
     if (matches(pattern, name, end) || matches(pattern, name, cut)) return true;
   return false;
@@ -94,7 +95,7 @@ void io_name(const io_settings *settings, const char *name, bool secret, char *r
   static const char digits[] = "0123456789abcdef";
   if (settings->names == IO_NAMES_NONE) {
     strcpy(reported, IO_NAME_HIDDEN);
-  } else if (secret && is_redacted(settings, name)) {
+  } else if (secret && io_is_redacted(settings, name)) {
     strcpy(reported, IO_NAME_REDACTED);
   } else if (settings->names == IO_NAMES_HASH) {
     uint64_t hash = io_hash(settings->key, name, strlen(name));

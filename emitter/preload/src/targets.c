@@ -123,6 +123,10 @@ bool io_target_expect(io_target *target, io_kind kind, const char *name, bool se
   return target->slot >= IO_KINDS || !has_names();
 }
 
+bool io_target_is_secret(const char *path) {
+  return io_is_redacted(settings, path);
+}
+
 bool io_target_is_current(io_target target) {
   return slots == NULL || (target.slot < SLOTS && generation_of(&slots[target.slot]) == target.generation);
 }

@@ -41,6 +41,9 @@ io_target io_target_find(io_kind kind, const char *name, bool secret);
 /* The same for a name that may never be used: such names leave half of the room to others. False: there is none. */
 bool io_target_expect(io_target *target, io_kind kind, const char *name, bool secret);
 
+/* Whether a pattern of --redact is for this path. */
+bool io_target_is_secret(const char *path);
+
 bool io_target_is_current(io_target target);
 
 /* Where this thread adds up operations of the target; NULL without targets. */

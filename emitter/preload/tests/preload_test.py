@@ -330,6 +330,17 @@ class Measured(Preloaded):
         self.run_measured(PYTHON, "-S", "-E", "-c", script, options=["--targets", "40"])
         self.assertLessEqual({str(file) for file in read}, set(self.targets("disk.read")))
 
+    def test_a_path_is_redacted_that_was_opened_when_there_was_no_room_for_its_name(self):
+        for file in [self.folder / f"opened{i}" for i in range(50)] + [self.folder / "plain"]:
+            file.write_text("word")
+        (self.folder / "linked.key").symlink_to("plain")
+        script = f"import os\nfor i in range(50): os.open('{self.folder}/opened%d' % i, os.O_RDONLY)\n" \
+                 f"os.read(os.open('{self.folder}/linked.key', os.O_RDONLY), 9)"
+        self.run_measured(PYTHON, "-S", "-E", "-c", script, options=["--targets", "40", "--redact", "*.key"])
+        names = self.targets("disk.read")
+        self.assertEqual(names["(redacted)"]["nbytes"], 4)
+        self.assertNotIn(str(self.folder / "plain"), names)
+
     def test_the_librarys_own_traffic_is_not_measured(self):
         """The broker gets what is measured; io.target goes to a file on a route of its own, too, where the test reads it."""
         for kind in ("nats", "kafka"):
