@@ -308,8 +308,8 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
   if (sums != NULL) add_sums(sums, ended - began, (uint64_t)bytes);
 }
 
-void io_waits_since(uint64_t began) {
-  io_waits_add(tick() - began);
+void io_waits_since(int fd, uint64_t began) {
+  if (io_descriptor_of(fd).kind != IO_UNKNOWN) io_waits_add_for(fd, tick() - began);
 }
 
 void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {

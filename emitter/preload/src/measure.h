@@ -62,8 +62,8 @@ static inline void io_end_bytes(io_operation *now, int64_t result) {
 uint64_t io_begin_later(void);
 void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes);
 
-/* What began then was a wait, though no operation. Preserves errno. */
-void io_waits_since(uint64_t began);
+/* What began then was a wait for this descriptor, though no operation. Preserves errno. */
+void io_waits_since(int fd, uint64_t began);
 
 /* Another descriptor of one operation: its target counts the bytes, no caliper does. */
 void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes);

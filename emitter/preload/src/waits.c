@@ -8,8 +8,8 @@ enum { THREAD_SHIFT = 48, REFUSED_SHIFT = 47 };
 #define WAITS_MASK ((UINT64_C(1) << REFUSED_SHIFT) - 1)
 
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
-OF_THREAD uint64_t waited;
-OF_THREAD uint64_t self; /* shifted; 0: none yet */
+OF_THREAD uint64_t waited = UINT64_C(1) << 44; /* hours: a descriptor may have a longer wait of its own */
+OF_THREAD uint64_t self;                       /* shifted; 0: none yet */
 
 /* A number that another thread got 65,535 threads ago may be found in an old word: a plausible wait at worst. */
 __attribute__((noinline, cold)) static void number_thread(void) {
@@ -20,6 +20,17 @@ __attribute__((noinline, cold)) static void number_thread(void) {
 
 void io_waits_add(uint64_t ticks) {
   waited += ticks;
+}
+
+void io_waits_add_for(int fd, uint64_t ticks) {
+  uint64_t *at = io_descriptor_waits(fd);
+  if (at == NULL) return;
+  if (self == 0) number_thread();
+  uint64_t known = __atomic_load_n(at, __ATOMIC_RELAXED), waits = waited & WAITS_MASK;
+  bool own = (known ^ self) >> THREAD_SHIFT == 0;
+  if (own && (known & WAITS_MASK) < waits) waits = known & WAITS_MASK;
+  uint64_t refused = own ? known >> REFUSED_SHIFT & 1 : 0;
+  __atomic_store_n(at, self | refused << REFUSED_SHIFT | (ticks < waits ? waits - ticks : 0), __ATOMIC_RELAXED);
 }
 
 uint64_t io_waits_before(int fd, io_way way) {

@@ -16,6 +16,9 @@
 /* The calling thread has waited so long. */
 void io_waits_add(uint64_t ticks);
 
+/* For this descriptor alone: part of its next operation. */
+void io_waits_add_for(int fd, uint64_t ticks);
+
 /* Before an operation: the ticks to count as part of it. */
 uint64_t io_waits_before(int fd, io_way way);
 

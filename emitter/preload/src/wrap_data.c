@@ -37,7 +37,7 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
   if ((flags & (MSG_PEEK | MSG_ERRQUEUE)) != 0) {                                                                      \
     uint64_t began = io_begin_later();                                                                                 \
     type peeked = CALL(name) arguments;                                                                                \
-    io_waits_since(began);                                                                                             \
+    io_waits_since(fd, began);                                                                                         \
     return peeked;                                                                                                     \
   }
 

@@ -97,6 +97,18 @@ def threads(end):
     other.join()
     timed(end.recv, 1)
 
+def peeker(end):
+    end.setblocking(True)
+    here, there = pair()
+    here.setblocking(True)
+    end.send(b"xxxx")
+    timed(end.recv, 1)
+    for _ in range(3):
+        threading.Timer(0.3, there.send, [b"x"]).start()
+        timed(here.recv, 1, socket.MSG_PEEK)
+        timed(here.recv, 1)
+        timed(end.recv, 1)
+
 def reused(end):
     end.setblocking(True)
     end.send(b"x")
@@ -159,7 +171,8 @@ if len(sys.argv) > 2:
     globals()[sys.argv[2]](socket.socket(fileno=int(sys.argv[3])))
     print(sys.argv[2], spent)
 else:
-    programs = {"receives": [("edges", talker), ("ticker", echo), ("threads", echo), ("reused", echo)], "sends": [("relay", drain)]}
+    programs = {"receives": [("edges", talker), ("ticker", echo), ("threads", echo), ("peeker", echo), ("reused", echo)],
+                "sends": [("relay", drain)]}
     for program in programs.get(sys.argv[1], [("receiver", talker), ("sender", drain), ("server", client)]):
         serve(*program)
 """
@@ -233,7 +246,8 @@ class Measured(Preloaded):
     def test_waits_are_no_part_of_other_operations(self):
         """Neither those of another thread, nor for a timer, nor for the number's previous file, nor for what is then sent. The
         program's own measurement encloses the calls. The waits, 0.3 s and more, count also if not all operations are measured."""
-        for how, operation, programs in (("receives", "net.receive", ("ticker", "threads", "reused")), ("sends", "net.send", ("relay",))):
+        for how, operation, programs in (("receives", "net.receive", ("ticker", "threads", "peeker", "reused")),
+                                         ("sends", "net.send", ("relay",))):
             measured, own = self.durations(how, "--for", operation)
             for program in programs:
                 with self.subTest(program):
