@@ -204,7 +204,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->fd = fd;
   now->way = way;
   now->waited = now->asked = 0;
-  now->may_wait = now->under_way = false;
+  now->may_wait = now->under_way = now->has_room = false;
   bool running = is_running(); /* before the descriptor is classified, since that needs to know the process */
   io_descriptor descriptor = io_descriptor_of(fd);
   const io_caliper *caliper = calipers[descriptor.kind][way];
@@ -265,6 +265,7 @@ static void end_caliper(const io_operation *now, uint64_t waited, bool moved, in
 }
 
 static io_outcome outcome_of(const io_operation *now, int64_t result) {
+  if (now->has_room) return IO_MOVED;
   if (result < 0) return would_wait(errno) ? IO_REFUSED : IO_MOVED;
   return (uint64_t)result < now->asked ? IO_MOVED_PART : IO_MOVED;
 }

@@ -22,6 +22,7 @@ typedef struct io_operation {
   io_way way;
   bool may_wait;   /* of a kind that is waited for */
   bool under_way;  /* the target counts it as open */
+  bool has_room;   /* a write that moved less for want of data, set before io_end */
   uint64_t waited; /* ticks that the thread waited for this operation before it began: waits.h */
   uint64_t asked;  /* bytes that a write is to take, set before io_end; 0: a read, or not known */
 } io_operation;

@@ -8,9 +8,12 @@
 #include "real.h"
 #include "say.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static uint64_t bytes_of(const struct iovec *parts, size_t count) {
@@ -139,6 +142,16 @@ static bool is_of_source(int from, int to) {
   return io_descriptor_of(from).kind == IO_NET && io_descriptor_of(to).kind != IO_NET;
 }
 
+/* Whether the destination would take more: then the source had none. */
+static bool takes_more(int fd) {
+  struct pollfd polled = {.fd = fd, .events = POLLOUT};
+  struct timespec none = {0, 0};
+  int error = errno;
+  bool room = syscall(SYS_ppoll, &polled, 1, &none, NULL, 0) > 0 && (polled.revents & POLLOUT) != 0;
+  errno = error;
+  return room;
+}
+
 #define BETWEEN(name, bytes_asked, parameters, arguments)                                                              \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
@@ -147,12 +160,14 @@ static bool is_of_source(int from, int to) {
     io_begin(&operation, source ? from : to, source ? IO_READ : IO_WRITE);                                             \
     ssize_t result = CALL(name) arguments;                                                                             \
     operation.asked = source ? 0 : result < 0 ? 1 : (bytes_asked);                                                     \
+    bool part = !source && operation.may_wait && (result < 0 || (uint64_t)result < operation.asked);                   \
+    operation.has_room = part && (result == 0 || takes_more(to));                                                      \
     io_end_bytes(&operation, result);                                                                                  \
     io_add_target(source ? to : from, source ? IO_WRITE : IO_READ, &operation, result);                                \
     return result;                                                                                                     \
   }
 
-/* A file has fewer at its end, too, which does not matter; a pipe often has: that says nothing of the destination. */
+/* A file has fewer at its end, and a pipe often has: that says nothing of the destination. */
 BETWEEN(sendfile, bytes, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes))
 BETWEEN(sendfile64, bytes, (int to, int from, off64_t *at, size_t bytes), (to, from, at, bytes))
 BETWEEN(splice, 0, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),

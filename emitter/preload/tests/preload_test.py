@@ -120,7 +120,7 @@ def reused(end):
     os.dup2(here.fileno(), end.fileno())
     timed(end.recv, 1)
 
-def relay(end):
+def slow_pipe():
     from_, to = os.pipe()
     if os.fork() == 0:
         for _ in range(5):
@@ -128,8 +128,29 @@ def relay(end):
             os.write(to, b"x")
         os._exit(0)
     os.close(to)
+    return from_
+
+def relay(end):
+    from_ = slow_pipe()
     while select.select([from_], [], []) and timed(os.splice, from_, end.fileno(), 65536):
         pass
+
+def splicer(end):
+    from_, moved = slow_pipe(), 1
+    while moved:
+        select.select([from_], [], [])
+        try:
+            while moved := timed(os.splice, from_, end.fileno(), 65536, flags=os.SPLICE_F_NONBLOCK):
+                pass
+        except BlockingIOError:
+            pass
+
+def files(end):
+    with open(__file__, "rb") as file:
+        for _ in range(3):
+            timed(os.sendfile, end.fileno(), file.fileno(), 0, 1_000_000)
+            timed(os.sendfile, end.fileno(), file.fileno(), 1_000_000, 1_000_000)
+            idle()
 
 def inherited(end):
     end.set_inheritable(True)
@@ -172,7 +193,7 @@ if len(sys.argv) > 2:
     print(sys.argv[2], spent)
 else:
     programs = {"receives": [("edges", talker), ("ticker", echo), ("threads", echo), ("peeker", echo), ("reused", echo)],
-                "sends": [("relay", drain)]}
+                "sends": [("relay", drain), ("splicer", drain), ("files", drain)]}
     for program in programs.get(sys.argv[1], [("receiver", talker), ("sender", drain), ("server", client)]):
         serve(*program)
 """
@@ -247,7 +268,7 @@ class Measured(Preloaded):
         """Neither those of another thread, nor for a timer, nor for the number's previous file, nor for what is then sent. The
         program's own measurement encloses the calls. The waits, 0.3 s and more, count also if not all operations are measured."""
         for how, operation, programs in (("receives", "net.receive", ("ticker", "threads", "peeker", "reused")),
-                                         ("sends", "net.send", ("relay",))):
+                                         ("sends", "net.send", ("relay", "splicer", "files"))):
             measured, own = self.durations(how, "--for", operation)
             for program in programs:
                 with self.subTest(program):
