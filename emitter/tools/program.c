@@ -17,17 +17,18 @@ bool program_is_executable(const char *file) {
   return stat(file, &status) == 0 && S_ISREG(status.st_mode) && access(file, X_OK) == 0;
 }
 
+/* An empty element of PATH is the current directory. */
 static bool find(const char *name, char *file, size_t file_bytes) {
   const char *path = getenv("PATH");
   if (strchr(name, '/') != NULL)
     return snprintf(file, file_bytes, "%s", name) < (int)file_bytes && program_is_executable(file);
-  for (path = path != NULL ? path : "/bin:/usr/bin"; *path != '\0';) {
+  for (path = path != NULL ? path : "/bin:/usr/bin";; path++) {
     size_t bytes = strcspn(path, ":");
-    int made = snprintf(file, file_bytes, "%.*s/%s", (int)bytes, bytes > 0 ? path : ".", name);
+    int made = snprintf(file, file_bytes, "%.*s/%s", bytes > 0 ? (int)bytes : 1, bytes > 0 ? path : ".", name);
     if (made > 0 && (size_t)made < file_bytes && program_is_executable(file)) return true;
-    path += bytes + (path[bytes] == ':');
+    path += bytes;
+    if (*path == '\0') return false;
   }
-  return false;
 }
 
 bool program_find(const char *name, char *file, size_t file_bytes) {

@@ -644,6 +644,11 @@ class Command(Preloaded):
             done = self.run_command("--url", "null:", program)
             self.assertEqual((done.returncode, done.stdout), (3, "ran\n"))
             self.assertRegex(done.stderr, "^lifeline-run: warning: .* is not measured: it is linked statically.*; use lifeline-probe\n$")
+        for path in ("", "/nonexistent:", ":/bin"):  # an empty element is the current directory
+            done = subprocess.run([BIN / "lifeline-run", "--url", "null:", "static"], env=self.environment | {"PATH": path}, cwd=self.folder,
+                                  timeout=60, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (3, "ran\n"))
+            self.assertIn("is not measured: it is linked statically", done.stderr)
 
     def test_a_program_with_a_sanitizer_is_said_and_run_without_the_preload(self):
         source = self.folder / "checked.c"
