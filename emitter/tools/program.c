@@ -58,13 +58,17 @@ static bool read_at(int fd, void *to, size_t bytes, uint64_t at) {
   return pread_raw(fd, to, bytes, at) == (ssize_t)bytes;
 }
 
-/* The beginning of its name; false: there is none. */
-static bool has_interpreter(int fd, const Elf64_Ehdr *header, char name[64]) {
+/* False: there is none. The name may be as long as the kernel allows. */
+static bool has_interpreter(int fd, const Elf64_Ehdr *header, bool *musl) {
+  char name[PATH_MAX + 1];
   for (unsigned i = 0; i < header->e_phnum; i++) {
     Elf64_Phdr segment;
     if (!read_at(fd, &segment, sizeof segment, header->e_phoff + (uint64_t)i * sizeof segment)) return true;
     if (segment.p_type != PT_INTERP) continue;
-    read_at(fd, name, segment.p_filesz < 63 ? (size_t)segment.p_filesz : 63, segment.p_offset);
+    size_t bytes = segment.p_filesz < PATH_MAX ? (size_t)segment.p_filesz : PATH_MAX;
+    if (!read_at(fd, name, bytes, segment.p_offset)) return true;
+    name[bytes] = '\0';
+    *musl = strstr(name, "/ld-musl") != NULL;
     return true;
   }
   return false;
@@ -106,13 +110,11 @@ static bool has_sanitizer(int fd, const Elf64_Ehdr *header) {
 }
 
 static const char *unmeasurable_elf(int fd, const Elf64_Ehdr *header, bool *harmful) {
-  char interpreter[64] = "";
   if (header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
     return "it is of another architecture than the preload; use lifeline-probe";
-  if (!has_interpreter(fd, header, interpreter))
+  if (!has_interpreter(fd, header, harmful))
     return "it is linked statically, so that nothing can be preloaded; use lifeline-probe";
   if (is_go(fd, header)) return "it is written in Go, which makes system calls without libc; use lifeline-probe";
-  *harmful = strstr(interpreter, "/ld-musl") != NULL;
   if (*harmful) return "it is built for musl, and the preload for glibc; use lifeline-probe";
   *harmful = has_sanitizer(fd, header);
   if (*harmful)

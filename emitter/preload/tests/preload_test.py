@@ -662,10 +662,11 @@ class Command(Preloaded):
 
     def test_children_that_could_not_start_with_the_preload_are_started_without(self):
         """musl's loader, here glibc's under its name, gets no preload; other children get it as before."""
-        source, loader = self.folder / "other.c", self.folder / "ld-musl-x86_64.so.1"
+        source, loader = self.folder / "other.c", self.folder / ("long" * 20) / "ld-musl-x86_64.so.1"
         source.write_text('#include <stdio.h>\n#include <stdlib.h>\n'
                           'int main(void) { const char *list = getenv("LD_PRELOAD"); puts(list ? list : "none"); return 3; }\n')
         interpreter = re.search(rb"/lib[^\0]*/ld-linux[^\0]*", Path("/bin/true").read_bytes())[0].decode()
+        loader.parent.mkdir()
         loader.symlink_to(interpreter)
         subprocess.run(["cc", "-o", self.folder / "other", source, f"-Wl,--dynamic-linker={loader}"], check=True)
         subprocess.run(["cc", "-o", self.folder / "same", source], check=True)
