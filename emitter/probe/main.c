@@ -17,7 +17,7 @@
 
 #include "common/json.h"
 
-#include <lifeline/lifeline.h>
+#include <lifeline/events.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +32,7 @@
 
 #define RAISE_NS (60 * SECOND_NS)
 #define REPORT_NS (60 * SECOND_NS)
+#define ASK_NS (SECOND_NS / 10) /* how often activations are looked at, at most */
 
 typedef struct probe {
   probe_options options;
@@ -43,8 +44,8 @@ typedef struct probe {
   sessions sessions;
   broker_clock broker_clock;
   follow follow;
-  sampler *process, *connections, *kernel;       /* their rates follow the targets; NULL if they are not sampled */
-  ll_dynamic *process_asked, *connections_asked; /* as in a sampler */
+  sampler *process, *connections, *kernel; /* their rates follow the targets; NULL if they are not sampled */
+  uint64_t asked_ns;                       /* when activations were looked at */
   uint64_t periods_left;
 } probe;
 
@@ -84,15 +85,23 @@ static bool refresh(probe *all, uint64_t now_ns) {
   return good;
 }
 
+/* The normal period of this sampler. */
+static uint64_t usual_period(const probe *all, const sampler *one) {
+  const probe_options *of = &all->options;
+  return one->asked && of->fast_ns < of->every_ns ? of->fast_ns : of->every_ns;
+}
+
 static bool sample_processes(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
   bool good = refresh(all, now_ns);
+  all->targets.periods_ns[RATE_NORMAL] = usual_period(all, all->process);
   return process_sample(&all->targets, now_ns) && good;
 }
 
 static bool sample_connections(void *ctx, uint64_t now_ns) {
   probe *all = ctx;
   bool good = refresh(all, now_ns);
+  all->targets.periods_ns[RATE_NORMAL] = usual_period(all, all->connections);
   return tcp_sample(&all->tcp, now_ns) && good;
 }
 
@@ -115,33 +124,24 @@ static bool wants(const probe *all, probe_sample kind) {
   return all->options.samples >> kind & 1;
 }
 
-/* Whether an activation asks for the events of this type: types are full by default, so that a second one of the same
- * name, which is never emitted and is off by RATE_RULES, has to tell. */
-#define RATE_RULES "host.* off level=debug3; tcp.info off level=debug3"
-
-static ll_dynamic *asked_for(const char *prefix, const char *name) {
-  char type[64];
-  ll_dynamic *declared;
-  snprintf(type, sizeof type, "%s%s", prefix, name);
-  ll_declare(type, LL_DEBUG3, NULL, 0, &declared);
-  return declared; /* NULL on error */
-}
-
 static void add_samplers(probe *all) {
   static const struct {
     probe_sample kind;
     sample_function sample;
-  } of_host[] = {{SAMPLE_CPU, host_cpu_sample},       {SAMPLE_LOAD, host_load_sample},
-                 {SAMPLE_MEMORY, host_memory_sample}, {SAMPLE_PRESSURE, host_pressure_sample},
-                 {SAMPLE_DISK, host_disk_sample},     {SAMPLE_NETWORK, host_network_sample},
-                 {SAMPLE_CLOCK, host_clock_sample}};
+    const ll_event_type *type;
+  } of_host[] = {{SAMPLE_CPU, host_cpu_sample, &ll_type_host_cpu},
+                 {SAMPLE_LOAD, host_load_sample, &ll_type_host_load},
+                 {SAMPLE_MEMORY, host_memory_sample, &ll_type_host_memory},
+                 {SAMPLE_PRESSURE, host_pressure_sample, &ll_type_host_pressure},
+                 {SAMPLE_DISK, host_disk_sample, &ll_type_host_disk},
+                 {SAMPLE_NETWORK, host_network_sample, &ll_type_host_network},
+                 {SAMPLE_CLOCK, host_clock_sample, &ll_type_host_clock}};
   uint64_t every_ns = all->options.every_ns, now_ns = monotonic_ns();
   schedule *to = &all->schedule;
   for (unsigned i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
-    if (wants(all, of_host[i].kind)) {
-      const char *name = probe_sample_names[of_host[i].kind];
-      schedule_add(to, name, of_host[i].sample, &all->host, every_ns, now_ns)->asked = asked_for("host.", name);
-    }
+    if (wants(all, of_host[i].kind))
+      schedule_add(to, probe_sample_names[of_host[i].kind], of_host[i].sample, &all->host, every_ns, now_ns)->type =
+          of_host[i].type;
   if (wants(all, SAMPLE_CLOCK) && all->broker_clock.plugin != NULL)
     schedule_add(to, "clock.broker", broker_clock_sample, &all->broker_clock, every_ns, now_ns);
   if (wants(all, SAMPLE_CGROUP) && all->options.cgroup_count > 0)
@@ -152,8 +152,8 @@ static void add_samplers(probe *all) {
   if (wants(all, SAMPLE_TCP)) all->connections = schedule_add(to, "tcp", sample_connections, all, every_ns, now_ns);
   if (all->follow.kernel != NULL) all->kernel = schedule_add(to, "kernel", sample_kernel, all, every_ns, now_ns);
   schedule_add(to, "report", report, all, REPORT_NS, now_ns + REPORT_NS);
-  if (wants(all, SAMPLE_PROCESS)) all->process_asked = asked_for("host.", "process");
-  if (wants(all, SAMPLE_TCP)) all->connections_asked = asked_for("tcp.", "info");
+  if (all->process != NULL) all->process->type = &ll_type_host_process;
+  if (all->connections != NULL) all->connections->type = &ll_type_tcp_info;
   all->periods_left = all->options.count;
   if (all->options.count > 0) schedule_add(to, "count", count_down, all, every_ns, now_ns); /* after all others */
 }
@@ -194,26 +194,29 @@ static bool start(probe *all) {
   return true;
 }
 
-static uint64_t usual_period(const probe *all, bool asked) {
-  const probe_options *of = &all->options;
-  return asked && of->fast_ns < of->every_ns ? of->fast_ns : of->every_ns;
+static bool follows_targets(const probe *all, const sampler *one) {
+  return one == all->process || one == all->connections || one == all->kernel;
 }
 
-/* Samplers of the host follow activations. Those of processes follow the fastest target; without any, new ones are
- * looked for at the usual rate. */
+/* Samplers of processes follow the fastest target; without any, new ones are looked for at the usual rate. */
+static void adapt_one(probe *all, sampler *one, uint64_t now_ns) {
+  uint64_t usual_ns = usual_period(all, one), fastest_ns = 0;
+  if (follows_targets(all, one)) {
+    all->targets.periods_ns[RATE_NORMAL] = usual_ns;
+    fastest_ns = targets_period(&all->targets, now_ns);
+  }
+  schedule_rate(one, fastest_ns > 0 && fastest_ns < usual_ns ? fastest_ns : usual_ns, now_ns);
+}
+
 static void adapt(probe *all) {
   uint64_t now_ns = monotonic_ns();
+  bool ask = now_ns - all->asked_ns >= ASK_NS;
+  if (ask) all->asked_ns = now_ns;
   for (unsigned i = 0; i < all->schedule.count; i++) {
     sampler *one = &all->schedule.samplers[i];
-    if (one->asked != NULL) schedule_rate(one, usual_period(all, ll_is_full(one->asked)), now_ns);
+    if (ask && one->type != NULL) one->asked = ll_is_asked_for(one->type);
+    if (one->type != NULL || follows_targets(all, one)) adapt_one(all, one, now_ns);
   }
-  uint64_t usual_ns = usual_period(all, ll_is_full(all->process_asked) || ll_is_full(all->connections_asked));
-  all->targets.periods_ns[RATE_NORMAL] = usual_ns;
-  uint64_t period_ns = targets_period(&all->targets, now_ns);
-  if (period_ns == 0 || period_ns > usual_ns) period_ns = usual_ns;
-  if (all->process != NULL) schedule_rate(all->process, period_ns, now_ns);
-  if (all->connections != NULL) schedule_rate(all->connections, period_ns, now_ns);
-  if (all->kernel != NULL) schedule_rate(all->kernel, period_ns, now_ns);
 }
 
 /* A session opened or closed: its processes are sampled at once. */
@@ -278,7 +281,7 @@ static void print_totals(const probe *all) {
 static char *rules(void) {
   const char *given = getenv("LIFELINE_RESOLUTION");
   char *text;
-  return asprintf(&text, KERNEL_RULES "; " RATE_RULES "; %s", given != NULL ? given : "") < 0 ? NULL : text;
+  return asprintf(&text, KERNEL_RULES "; %s", given != NULL ? given : "") < 0 ? NULL : text;
 }
 
 /* What is written to a closed standard descriptor must not reach a socket that got its number. */

@@ -29,7 +29,7 @@ static const char usage[] =
     "  --every TIME       period of all samples (1s)\n"
     "  --fast TIME        period for the processes and connections of sessions, for a minute after the rate of\n"
     "                     a connection has halved or its retransmissions have risen, and for the types that\n"
-    "                     an activation gives the resolution full (100ms)\n"
+    "                     an activation by name gives the resolution full for a time (100ms)\n"
     "  --slow TIME        period for what outlives its session (60s)\n"
     "  --kernel LIST      also what the kernel does for these processes, of sched,offcpu,block,net,syscalls:\n"
     "                     time in the run queue, waits by reason, requests to disks, received data and\n"

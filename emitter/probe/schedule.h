@@ -7,7 +7,7 @@
 #ifndef LIFELINE_PROBE_SCHEDULE_H
 #define LIFELINE_PROBE_SCHEDULE_H
 
-#include <lifeline/dynamic.h>
+#include <lifeline/detail/emit.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,8 @@ typedef struct sampler {
   uint64_t period_ns; /* 0: not sampled */
   uint64_t due_ns;
   uint64_t samples, skipped, failures, busy_ns;
-  ll_dynamic *asked; /* on while an activation asks for its events in full; NULL: nobody may */
+  const ll_event_type *type; /* whose activations may raise the rate; NULL: none */
+  bool asked;                /* one does */
 } sampler;
 
 typedef struct schedule {

@@ -183,6 +183,26 @@ static void a_route_has_its_own_events_and_counters(void **state) {
   test_free_batches(&batches);
 }
 
+static void check_who_is_asked_for(void) {
+  ll_emit(number, 1);
+  REQUIRE(!ll_is_asked_for(&ll_type_number)); /* asked for without an end */
+  REQUIRE(ll_is_asked_for(&ll_type_ratio) && ll_is_asked_for(&ll_type_alarm_sample));
+  REQUIRE(!ll_is_asked_for(&ll_type_detail));        /* only by "*" */
+  REQUIRE(!ll_is_asked_for(&ll_type_alarm_summary)); /* a later line summarises it */
+  REQUIRE(!ll_is_asked_for(&ll_type_secret));
+}
+
+static void a_type_is_asked_for_by_name_and_for_a_time(void **state) {
+  (void)state;
+  setenv("LIFELINE_NEVER", "secret.*", 1);
+  setenv("LIFELINE_MAX_RATE", "1", 1);
+  setenv("LIFELINE_RESOLUTION",
+         "* full for=1h; secret.key full for=1h; test.number full; test.ratio full for=1h; test.alarm.* full for=1h; "
+         "test.alarm.summary summary for=1h",
+         1);
+  run(check_who_is_asked_for);
+}
+
 static void check_never(void) {
   ll_emit(secret, 1);
   ll_emit(number, 1);
@@ -428,6 +448,7 @@ int main(void) {
       TEST(a_sample_is_one_of_those_above_the_threshold),
       TEST(what_is_summarised_counts_as_folded),
       TEST(a_route_has_its_own_events_and_counters),
+      TEST(a_type_is_asked_for_by_name_and_for_a_time),
       TEST(nobody_switches_on_what_must_never_be),
       TEST(a_bad_line_of_the_environment_is_one_clear_error),
       TEST(a_change_reaches_all_threads),

@@ -71,9 +71,6 @@ LL_API int ll_emit_values(ll_dynamic *type, const ll_value *values, unsigned val
 /* 0 while the type is off, to skip computing its values; otherwise 1. */
 LL_API int ll_is_on(const ll_dynamic *type);
 
-/* 1 while each event is emitted; 0 while the type is off, sampled, summarised, limited or sent by another route. */
-LL_API int ll_is_full(const ll_dynamic *type);
-
 #else
 
 static inline int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned field_count,
@@ -86,9 +83,6 @@ static inline int ll_emit_values(ll_dynamic *type, const ll_value *values, unsig
   return (void)type, (void)values, (void)value_count, 0;
 }
 static inline int ll_is_on(const ll_dynamic *type) {
-  return (void)type, 0;
-}
-static inline int ll_is_full(const ll_dynamic *type) {
   return (void)type, 0;
 }
 

@@ -147,7 +147,8 @@ class Host(ProbeTest):
     def test_what_an_activation_asks_for_is_sampled_fast_while_it_lasts(self):
         triggers = self.folder / "triggers"
         triggers.touch(mode=0o600)
-        self.environment |= {"LIFELINE_TRIGGERS": str(triggers)}
+        self.environment |= {"LIFELINE_TRIGGERS": str(triggers), "LIFELINE_MAX_RATE": "1000",
+                             "LIFELINE_RESOLUTION": "* full for=1h; host.* full"}  # neither raises a rate
         running = self.start("--every", "1h", "--fast", "10ms", "--sample", "load,memory,process", "--pid",
                              self.child("import sys; sys.stdin.read()").pid)
         until(lambda: self.events("host.load"), "the first sample")
@@ -160,10 +161,10 @@ class Host(ProbeTest):
             seen = len(self.events(name))
             until(lambda: len(self.events(name)) > seen + 5, what)
 
-        wait_for("host.load full\n", "host.load", "samples of the load")
+        wait_for("* full\nhost.load full\n", "host.load", "samples of the load")
         self.assertEqual((len(self.events("host.memory")), len(self.events("host.process"))), (1, 1))
-        wait_for("host.memory full\n", "host.memory", "samples of the memory")
-        asked = "host.process full\nhost.load sample:2\n"
+        wait_for("host.m* full\n", "host.memory", "samples of the memory")
+        asked = "host.* full\nhost.load sample:1\n"
         wait_for(asked, "host.process", "samples of the process")
         loads = len(self.events("host.load"))
         wait_for(asked, "host.process", "more of them")

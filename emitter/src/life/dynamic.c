@@ -144,7 +144,3 @@ int ll_emit_values(ll_dynamic *dynamic, const ll_value *values, unsigned value_c
 int ll_is_on(const ll_dynamic *dynamic) {
   return dynamic != NULL && load_relaxed(&dynamic->type.state) != LL_TYPE_OFF;
 }
-
-int ll_is_full(const ll_dynamic *dynamic) {
-  return ll_is_on(dynamic) && load_relaxed(&dynamic->type.state) <= LL_TYPE_NUMBER_MAX;
-}

@@ -145,6 +145,16 @@ uint32_t ll_resolution_adopt(ll_event_type *type, uint32_t number) {
   return load_relaxed(&type->state);
 }
 
+bool ll_is_asked_for(const ll_event_type *type) {
+  ll_saved_state before;
+  ll_lock(&before);
+  const ll_activation *by = is_never(type) ? NULL : ll_activations_decide(&all, type, ll_monotonic_ns());
+  bool asked = by != NULL && by->rule.resolution == LL_RESOLUTION_FULL && by->until_ns != UINT64_MAX &&
+               by->rule.name.text.bytes > 0 && by->rule.when.bytes == 0;
+  ll_unlock(&before);
+  return asked;
+}
+
 void ll_forget(const void *object) {
   ll_saved_state before;
   if (load_relaxed(&ll_the_emitter.state) == LL_EMITTER_NEW) return;

@@ -123,6 +123,10 @@ LL_API ll_reservation ll_reserve_slowly(ll_event_type *type, size_t bytes, uint3
  * the numeric fields, by index. False: the event was counted as left out, or added to a summary. */
 LL_API bool ll_admit(ll_event_type *type, const ll_number *values, uint32_t *route);
 
+/* Whether an activation that ends gives the resolution full to this type by name, or to types whose names begin as its
+ * does, without a condition. So a program can learn that somebody wants to know more than it tells unasked. */
+LL_API bool ll_is_asked_for(const ll_event_type *type);
+
 /* Call it when the object is unloaded: removes the library's references to the object's event types. */
 LL_API void ll_forget(const void *object);
 
