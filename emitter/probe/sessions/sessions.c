@@ -104,13 +104,22 @@ static bool is_over(const sessions *all, const target_root *root, announced stat
   return earlier != NULL && earlier->pid == root->pid && earlier->start_ticks != root->start_ticks;
 }
 
+/* No user takes the places of all others. The probe's own user may have all. */
+static bool has_place(const target_root *among, unsigned count, uid_t owner) {
+  unsigned of_owner = 0;
+  for (unsigned i = 0; i < count; i++)
+    of_owner += among[i].owner == owner;
+  return count < SESSIONS_MAX && (of_owner < SESSIONS_OF_OTHERS_MAX || owner == geteuid());
+}
+
 static void add(const sessions *all, const target_root *root, announced state, reading *now) {
   if (is_over(all, root, state)) {
-    if (now->over_count < SESSIONS_MAX) now->over[now->over_count++] = *root;
-  } else if (now->open_count < SESSIONS_MAX) {
+    if (has_place(now->over, now->over_count, root->owner)) now->over[now->over_count++] = *root;
+  } else if (has_place(now->open, now->open_count, root->owner)) {
     now->open[now->open_count++] = *root;
   } else {
-    SAY_ONCE("more than %d sessions are open; the others are ignored", SESSIONS_MAX);
+    SAY_ONCE("more than %d sessions are open, or more than %d of one other user; the others are ignored", SESSIONS_MAX,
+             SESSIONS_OF_OTHERS_MAX);
   }
 }
 

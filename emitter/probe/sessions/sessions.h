@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define SESSIONS_MAX 256
+#define SESSIONS_OF_OTHERS_MAX 64 /* of each user but the probe's */
 #define SESSION_FILE_MAX 4096
 
 typedef struct session_file {

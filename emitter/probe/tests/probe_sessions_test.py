@@ -1,5 +1,6 @@
 """Sessions make their processes sampled faster, whatever their announcements look like."""
 
+import json
 import os
 import re
 import subprocess
@@ -199,6 +200,23 @@ exec {BIN}/lifeline-probe --sample process --count 2 --every 50ms
         err = self.probe("--sample", "process", "--count", 2, "--every", "50ms")
         self.assertIn("more than 256 sessions are open", err)
         self.assertEqual({e["process"] for e in self.events("host.process")}, {child.pid for child in children})
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user")
+    def test_a_user_does_not_take_the_places_of_others(self):
+        theirs = subprocess.Popen(["sleep", "60"], user=65534, group=65534, extra_groups=[], cwd="/")
+        self.addCleanup(theirs.wait)
+        self.addCleanup(theirs.kill)
+        child, mine = self.waiting(), self.folder / "mine"
+        for number in range(300):
+            os.chown(self.announce(f"{number + 1:032x}", theirs.pid), 65534, 65534)
+        os.chown(self.sessions, 65534, 65534)
+        mine.mkdir(mode=0o700)
+        self.announce(ID, child.pid, mine)
+        err = self.probe("--sample", "process", "--count", 2, "--every", "50ms", "--sessions", self.sessions, "--sessions", mine,
+                         "--json")
+        self.assertIn("more than 64 of one other user", err)
+        self.assertIn((ID, child.pid), {(e["session"], e["process"]) for e in self.events("host.process")})
+        self.assertEqual(json.loads(self.out)["sessions"], 65)
 
 
 if __name__ == "__main__":
