@@ -125,7 +125,7 @@ static void add(const sessions *all, const target_root *root, announced state, r
 
 static bool may_read(reading *now, unsigned entries, const char *path) {
   if (entries < DIRECTORY_ENTRIES_MAX && now->entries++ < ENTRIES_MAX) return true;
-  SAY_ONCE("%s has more than %d entries, or all session directories together more than %d; the others are ignored",
+  SAY_ONCE("%s has more than %d sessions, or all session directories together more than %d; the others are ignored",
            path, DIRECTORY_ENTRIES_MAX, ENTRIES_MAX);
   return false;
 }
@@ -153,10 +153,12 @@ static void read_opened(const sessions *all, int fd, const char *path, reading *
   snprintf(opened, sizeof opened, "/proc/self/fd/%d", fd);
   if (all->notify >= 0)
     inotify_add_watch(all->notify, opened, IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
-  unsigned entries = 0;
-  for (struct dirent *entry; (entry = readdir(directory)) != NULL && may_read(now, entries++, path);) {
+  unsigned names = 0, ids = 0;
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL && names++ < ENTRIES_MAX;) {
     target_root root = {.owner = status.st_uid};
-    if (!session_id_parse(entry->d_name, root.session) || find(now->open, now->open_count, &root) != NULL) continue;
+    if (!session_id_parse(entry->d_name, root.session)) continue; /* such as one that is being written */
+    if (!may_read(now, ids++, path)) break;
+    if (find(now->open, now->open_count, &root) != NULL) continue;
     announced state = read_file(all, fd, &status, entry->d_name, &root);
     if (state != INCOMPLETE) add(all, &root, state, now);
   }

@@ -165,11 +165,19 @@ exec {BIN}/lifeline-probe --sample process --count 2 --every 50ms
         seen = {(e["session"], e["process"]) for e in self.events("host.process")}
         self.assertEqual(seen, {(ID, ours.pid), (OTHER, theirs.pid)}) # the newest; that with the same id hides nothing
 
-    def test_a_directory_with_too_many_entries_is_read_in_part(self):
+    def test_a_directory_with_too_many_announcements_is_read_in_part(self):
+        for number in range(1100):
+            (self.sessions / f"{number + 1:032x}").touch()
+        err = self.probe("--sample", "process", "--count", 2, "--every", "50ms")
+        self.assertEqual(len(re.findall("has more than 1024 sessions", err)), 1)
+
+    def test_other_files_hide_no_announcement(self):
         for number in range(1100):
             (self.sessions / f"x{number}").touch()
-        err = self.probe("--sample", "process", "--count", 2, "--every", "50ms")
-        self.assertEqual(len(re.findall("has more than 1024 entries", err)), 1)
+        child = self.waiting()
+        self.announce(ID, child.pid)
+        self.assertEqual(self.probe("--sample", "process", "--count", 2, "--every", "50ms"), "")
+        self.assertEqual({e["session"] for e in self.events("host.process")}, {ID})
 
     def test_a_directory_that_appears_later_is_found(self):
         self.sessions.rmdir()
