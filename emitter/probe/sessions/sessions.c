@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,9 +76,12 @@ static announced read_file(const sessions *all, int directory, const struct stat
   int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return INCOMPLETE; /* it has ended, or is a link */
   bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= SESSION_FILE_MAX;
-  bool safe = good && (status.st_mode & 022) == 0 && (status.st_uid == of->st_uid || status.st_uid == 0);
-  if (good && !safe) SAY_ONCE("session file %s may be written by others; it is ignored", name);
-  char *text = safe ? file_read_at_most(fd, SESSION_FILE_MAX) : NULL;
+  const char *danger = !good                         ? NULL
+                       : (status.st_mode & 022) != 0 ? "may be written by others"
+                       : status.st_uid != of->st_uid ? "belongs to another user than its directory"
+                                                     : NULL;
+  if (danger != NULL) SAY_ONCE("session file %s %s; it is ignored", name, danger);
+  char *text = good && danger == NULL ? file_read_at_most(fd, SESSION_FILE_MAX) : NULL;
   close(fd);
   if (text == NULL || !session_file_parse(text, &file)) return INCOMPLETE; /* perhaps it is still being written */
   return find_root(all, &file, status.st_uid, root) ? OPEN : OVER;
@@ -174,10 +179,23 @@ static void read_directory(const sessions *all, const char *path, reading *now) 
   if (fd >= 0) read_opened(all, fd, path, now); /* else there was no session yet */
 }
 
+/* The same, unless something is mounted there: a file system of the user's could keep the probe waiting, or claim that
+ * its files are root's. */
+static int open_unmounted(int directory, const char *name) {
+  struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
+  int fd = (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+  if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
+  struct stat above, status;
+  fd = open_below(directory, name); /* Linux before 5.6, or a filter that does not know the call */
+  if (fd < 0 || (fstat(directory, &above) == 0 && fstat(fd, &status) == 0 && above.st_dev == status.st_dev)) return fd;
+  close(fd);
+  return -1;
+}
+
 /* Opens a directory below, which must belong to the user: others may put anything beside it. -1: there is none. */
-static int open_of_user(int directory, const char *name, uid_t user) {
+static int open_of_user(int directory, const char *name, uid_t user, bool may_be_mounted) {
   struct stat status;
-  int fd = open_below(directory, name);
+  int fd = may_be_mounted ? open_below(directory, name) : open_unmounted(directory, name);
   if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == user) return fd;
   if (fd >= 0) close(fd);
   return -1;
@@ -196,8 +214,9 @@ static void read_users(const sessions *all, const char *path, const char *prefix
     if (strcmp(name, entry->d_name) != 0) continue; /* not a number, or not as the library writes it */
     snprintf(whole, sizeof whole, "%s/%s/%s%ssessions", path, name, between, *between ? "/" : "");
     if (!may_read(now, 0, whole)) break;
-    int home = open_of_user(fd, name, user), above = *between && home >= 0 ? open_of_user(home, between, user) : home;
-    int found = above >= 0 ? open_of_user(above, "sessions", user) : -1;
+    int home = open_of_user(fd, name, user, *between != '\0'); /* /run/user/UID is a file system, made by the system */
+    int above = *between && home >= 0 ? open_of_user(home, between, user, false) : home;
+    int found = above >= 0 ? open_of_user(above, "sessions", user, false) : -1;
     if (above >= 0 && above != home) close(above);
     if (home >= 0) close(home);
     if (found >= 0) read_opened(all, found, whole, now);

@@ -4,9 +4,9 @@
  * $XDG_RUNTIME_DIR/lifeline/sessions, else /dev/shm/lifeline-<uid>/sessions. Its name is the session's id in 32
  * hexadecimal digits; its lines are "name=...", "pid=N" (the root of the session's processes) and "began=NS" (of
  * CLOCK_REALTIME). It is removed at the session's end. The contents are hostile until checked: directory and file must
- * not be writable by others, links are not followed, and the process must belong to the file's owner, unless that is
- * root. Root's probe reads a directory named after a user only if it belongs to that user. A session whose process has
- * ended is over.
+ * have the same owner and not be writable by others, links are not followed, and the process must belong to that owner,
+ * unless that is root. Root's probe reads a directory named after a user only if it belongs to that user, and is not a
+ * file system that the user has mounted. A session whose process has ended is over.
  */
 #ifndef LIFELINE_PROBE_SESSIONS_H
 #define LIFELINE_PROBE_SESSIONS_H

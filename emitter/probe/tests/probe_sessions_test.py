@@ -136,9 +136,10 @@ while True:
 
     @unittest.skipUnless(os.geteuid() == 0, "only root's probe reads the directories of all users")
     def test_a_users_directory_is_that_of_its_owner(self):
-        theirs = subprocess.Popen(["sleep", "60"], user=65534, group=65534, extra_groups=[], cwd="/")
-        self.addCleanup(theirs.wait)
-        self.addCleanup(theirs.kill)
+        theirs, mounter = (subprocess.Popen(["sleep", "60"], user=user, group=user, extra_groups=[], cwd="/")
+                           for user in (65534, 65533))
+        for end in (theirs.wait, theirs.kill, mounter.wait, mounter.kill):
+            self.addCleanup(end)
         ours = self.waiting()
         del self.environment["LIFELINE_SESSION_DIR"]
         other = "0123456789abcdef" * 2
@@ -152,6 +153,10 @@ announce /run/user/65534/lifeline/sessions {OTHER} {theirs.pid} 2
 announce /dev/shm/lifeline-1/sessions {other} {theirs.pid}
 announce /dev/shm/lifeline-evil/sessions {other} {theirs.pid}
 chown -R 65534 /dev/shm/* /run/user/65534
+announce /run/user/65534/lifeline/sessions {other} {ours.pid} 9
+mkdir -p /dev/shm/lifeline-65533/sessions && mount -t tmpfs -o mode=0700 none /dev/shm/lifeline-65533/sessions || exit 77
+announce /dev/shm/lifeline-65533/sessions {other} {mounter.pid}
+chown -R 65533 /dev/shm/lifeline-65533
 announce /elsewhere/sessions {other} {theirs.pid}
 ln -s /elsewhere /dev/shm/lifeline-0
 announce /run/lifeline/sessions {ID} {ours.pid}
