@@ -142,9 +142,11 @@ static bool update(target *one, const process_stat *process, membership now, con
   one->in_session = now.root != NULL;
   if (now.root != NULL) {
     memcpy(one->session, now.root->session, SESSION_BYTES);
+    one->session_owner = now.root->owner;
   } else if (one->has_session) { /* its ancestors may have ended: it stays in the session while that is open */
     for (unsigned i = 0; i < count; i++)
-      one->in_session = one->in_session || memcmp(roots[i].session, one->session, SESSION_BYTES) == 0;
+      one->in_session = one->in_session || (roots[i].owner == one->session_owner &&
+                                            memcmp(roots[i].session, one->session, SESSION_BYTES) == 0);
   }
   one->has_session = one->has_session || one->in_session;
   if (one->in_session)

@@ -28,7 +28,8 @@ typedef struct target {
   char program[PROGRAM_BYTES];
   bool chosen, in_session;
   uint8_t session[SESSION_BYTES]; /* the innermost one; meaningful if has_session */
-  bool has_session;               /* kept after the session's end */
+  uid_t session_owner;
+  bool has_session; /* kept after the session's end */
   target_rate rate;
   uint64_t raised_until_ns;
   uint64_t process_due_ns, tcp_due_ns;
