@@ -64,6 +64,8 @@ struct sock_common {
 
 struct sock {
   struct sock_common __sk_common;
+  unsigned short sk_type;
+  unsigned char sk_shutdown;
 };
 
 struct socket {

@@ -5,7 +5,8 @@
 
 #include "target.bpf.h"
 
-enum { PEEK = 2 }; /* MSG_PEEK: the data stay */
+enum { OUT_OF_BAND = 1, PEEK = 2, ERROR_QUEUE = 0x2000 }; /* flags of calls that leave the data */
+enum { STREAM = 1, RECEIVE_SHUTDOWN = 1, NOTHING_YET = 11 };
 
 struct socket_state {
   __u64 cookie; /* of the socket: the kernel uses the address of a closed one again */
@@ -54,12 +55,20 @@ int BPF_PROG(on_send, const struct sock *sock) {
   return 0;
 }
 
+/* Whether there is nothing unread any more, as far as a call can tell. Errors do not, nor does a read of 0 bytes. The
+ * end of a stream makes a socket ready, too. */
+static __always_inline bool has_read(const struct sock *sock, int result, int flags) {
+  if (flags & (OUT_OF_BAND | PEEK | ERROR_QUEUE)) return false;
+  if (result != 0) return result > 0 || result == -NOTHING_YET;
+  return BPF_CORE_READ(sock, sk_type) != STREAM || (BPF_CORE_READ(sock, sk_shutdown) & RECEIVE_SHUTDOWN);
+}
+
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive, const struct sock *sock, int result, int flags) {
   struct socket_state *state = own_socket(sock);
-  if (state == NULL || (result >= 0 && (flags & PEEK))) return 0;
+  if (state == NULL || !has_read(sock, result, flags)) return 0;
   __u64 ready = state->ready_ns, now = bpf_ktime_get_ns();
-  state->ready_ns = 0; /* also if there was nothing to read: the end of the stream makes a socket ready, too */
+  state->ready_ns = 0;
   if (ready == 0 || result <= 0) return 0;
   struct kernel_key key = {.process = state->process, .kind = KERNEL_KIND_RECEIVE};
   struct kernel_pair *pair = pair_of(&key);

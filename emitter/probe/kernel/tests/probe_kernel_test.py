@@ -84,6 +84,11 @@ ours = socket.create_connection(listening.getsockname())
 theirs, _ = listening.accept()
 for i in range(20):
     theirs.send(b"x" * 1000)
+    ours.recvmsg_into([]) # 0 bytes: neither this nor an empty error queue says anything about the data
+    try:
+        ours.recv(1, socket.MSG_ERRQUEUE)
+    except BlockingIOError:
+        pass
     time.sleep(0.01)
     ours.recv(10000)
 select.poll().poll(30)
