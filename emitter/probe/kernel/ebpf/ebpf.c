@@ -18,6 +18,7 @@ enum {
   SLOTS_LEAST = 1 << 15, /* of threads; with 64 bytes each */
   SLOTS_MOST = 1 << 18,
   DRAIN_MOST = 1 << 14, /* more than the ring holds: what was there at the start is read */
+  LOOKS_MOST = 16,      /* at a pair, until all of a value is seen */
 };
 
 typedef struct ebpf {
@@ -173,6 +174,7 @@ static int watch(void *opened, uint32_t pid, uint32_t *number) {
  *
  * Minimum and maximum are those of both banks, since values that came after the banks were changed are in this read,
  * too. The next one finds them again: the histogram, which is exact, tells how small and how large they can be.
+ * Programs add values while cells are read: a pair is looked at again until its sums and histograms agree.
  */
 
 static void add_extremes(kernel_sum *to, bool first, uint64_t min, uint64_t max) {
@@ -199,28 +201,35 @@ static uint64_t within(uint64_t value, int bucket) {
   return value < least ? least : value > most ? most : value;
 }
 
-static void bound_extremes(kernel_sum *of) {
-  int first = 0, last = KERNEL_BUCKETS - 1;
-  while (first < last && of->histogram[first] == 0)
-    first++;
-  while (last > first && of->histogram[last] == 0)
-    last--;
+/* False: count and histogram disagree, since a value was being added during the look. */
+static bool bound_extremes(kernel_sum *of) {
+  int first = KERNEL_BUCKETS - 1, last = 0;
+  uint64_t count = 0;
+  for (int i = 0; i < KERNEL_BUCKETS; i++) {
+    if (of->histogram[i] == 0) continue;
+    if (i < first) first = i;
+    last = i;
+    count += of->histogram[i];
+  }
+  if (count != of->count) return false;
+  if (count == 0) return true;
+  if (count == 1) of->min = of->max = of->sum;
   of->min = within(of->min, first);
   of->max = within(of->max, last);
-  if (of->count == 1) of->min = of->max = of->sum;
+  return true;
 }
 
-static kernel_sum difference(const kernel_sum *now, const kernel_sum *before) {
-  kernel_sum made = *now;
-  made.count -= before->count;
-  made.sum -= before->sum;
-  made.nbytes -= before->nbytes;
-  made.errors -= before->errors;
-  made.squares -= before->squares;
+/* False: as above. */
+static bool difference(const kernel_sum *now, const kernel_sum *before, kernel_sum *made) {
+  *made = *now;
+  made->count -= before->count;
+  made->sum -= before->sum;
+  made->nbytes -= before->nbytes;
+  made->errors -= before->errors;
+  made->squares -= before->squares;
   for (int i = 0; i < KERNEL_BUCKETS; i++) /* the kernel's side has 32 bits, which wrap */
-    made.histogram[i] = (uint32_t)(made.histogram[i] - before->histogram[i]);
-  bound_extremes(&made);
-  return made;
+    made->histogram[i] = (uint32_t)(made->histogram[i] - before->histogram[i]);
+  return bound_extremes(made);
 }
 
 /* Adds a sum to those of the same kind. Without memory its values are lost, and counted. */
@@ -266,24 +275,38 @@ static void free_place(ebpf *self, const struct kernel_key *key, uint32_t place)
   keymap_remove(&self->before, key);
 }
 
+/* False: the kernel did not answer. */
+static bool look_at(ebpf *self, uint32_t place, uint32_t epoch, pair *now) {
+  if (bpf_map_lookup_elem(self->pairs, &place, self->percpu) != 0) return false;
+  *now = (pair){.first = {.count = 0}};
+  for (int i = 0; i < self->cpus; i++) {
+    add_cell(&now->first, &self->percpu[i].first, epoch);
+    add_cell(&now->second, &self->percpu[i].second, epoch);
+  }
+  return true;
+}
+
 /* False: its process is gone, and so is the pair. */
 static bool read_pair(ebpf *self, const struct kernel_key *key, uint32_t epoch) {
   struct kernel_process process;
-  pair now = {0};
+  pair now;
   uint32_t place;
   if (bpf_map_lookup_elem(self->places, key, &place) != 0) return true;
   if (bpf_map_lookup_elem(self->processes, &key->process, &process) != 0) {
     free_place(self, key, place);
     return false;
   }
-  if (bpf_map_lookup_elem(self->pairs, &place, self->percpu) != 0) return true;
-  for (int i = 0; i < self->cpus; i++) {
-    add_cell(&now.first, &self->percpu[i].first, epoch);
-    add_cell(&now.second, &self->percpu[i].second, epoch);
-  }
   pair *before = keymap_make(&self->before, key);
   if (before == NULL) return true; /* no memory: the next read finds the same values, and more */
-  kernel_sum first = difference(&now.first, &before->first), second = difference(&now.second, &before->second);
+  kernel_sum first, second;
+  bool whole = false;
+  for (int i = 0; i < LOOKS_MOST && !whole; i++) {
+    if (!look_at(self, place, epoch, &now)) return true;
+    bool first_is = difference(&now.first, &before->first, &first);
+    bool second_is = difference(&now.second, &before->second, &second);
+    whole = (first_is && second_is) || key->kind == KERNEL_KIND_RETRANSMIT; /* which has no values */
+  }
+  if (!whole) return true; /* the next read finds these values, too */
   *before = now;
   add_pair(self, key, &first, &second);
   return true;
