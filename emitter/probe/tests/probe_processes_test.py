@@ -100,6 +100,8 @@ sys.stdin.read()
         until(lambda: len(self.events("host.process.io")) > seen + 3, "samples after the deletion")
         self.end(running)
         written = [e["disk_written"] for e in self.events("host.process.io") if e["process"] == child.pid]
+        if written[0] == 0:
+            self.skipTest("the file system does not account what was written, or had not done so before the deletion")
         self.assertEqual(written, sorted(written))
 
     def test_descendants_are_sampled_from_their_start_and_forgotten_at_their_end(self):

@@ -110,6 +110,10 @@ for i in range(100):
     with socket.create_connection(listening.getsockname()) as ours, listening.accept()[0] as theirs:
         theirs.send(b"x")
         ours.recv(1)
+with socket.create_connection(listening.getsockname()) as ours, listening.accept()[0] as theirs:
+    ours.send(b"x")
+    theirs.send(b"y")
+    ours.recv(1)
 print("done", flush=True)
 sys.stdin.readline()
 """
@@ -376,7 +380,10 @@ class Measured(KernelTest):
         probe = self.watch(child, views="block")
         nbytes = int(self.work(child))
         self.end(probe)
-        self.assertLessEqual(total(self.of(child, "kernel.block", operation="read"), "nbytes"), nbytes)
+        seen = total(self.of(child, "kernel.block", operation="read"), "nbytes")
+        self.assertLessEqual(seen, nbytes)
+        if seen == 0:
+            self.skipTest("no request of the child was seen, so that this shows nothing")
 
     def test_data_that_waits_in_a_socket_is_noticed(self):
         child = self.ready(SOCKETS)
@@ -398,7 +405,8 @@ class Measured(KernelTest):
         _, _, err = self.end(probe)
         if "without net" in err:
             self.skipTest(err)
-        self.assertEqual(self.of(child, "kernel.receive"), []) # each socket is read once, which makes it known
+        # Of the others each is read once, which makes it known; the last one is known before, by what it sends.
+        self.assertEqual(total(self.of(child, "kernel.receive")), 1)
 
     def test_a_segment_that_is_sent_again_is_counted(self):
         if os.geteuid() != 0 or shutil.which("ip") is None:
@@ -463,15 +471,19 @@ sys.stdin.readline()
         self.assertEqual(len(self.events("kernel.switch")) + lost, total(self.events("kernel.runqueue")), "wrong books")
 
     def test_minimum_and_maximum_agree_with_the_histogram(self):
-        busy = subprocess.Popen(["sh", "-c", f"read x; {BIN / 'pingpong'} futex 1 100; read x"], text=True,
+        busy = subprocess.Popen(["sh", "-c", f"read x; {BIN / 'pingpong'} futex 1 100000; read x"], text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for end in (busy.stdout.close, busy.stdin.close, busy.wait, busy.kill):
             self.addCleanup(end)
         probe = self.watch(busy, "--every", "10ms")
         self.work(busy)
         self.assertEqual(self.end(probe)[0], 0)
-        for event in self.events("kernel.runqueue", "kernel.offcpu"):
-            bounds = [int(bucket.split(":")[0]) for bucket in event["histogram"].split()]
+        found = self.events("kernel.runqueue", "kernel.offcpu")
+        self.assertGreater(total(found), 100)
+        for event in found:
+            buckets = [bucket.split(":") for bucket in event["histogram"].split()]
+            bounds = [int(bound) for bound, _ in buckets]
+            self.assertEqual(sum(int(count) for _, count in buckets), event["count"], event)
             self.assertLessEqual(bounds[0], event["min"], event)
             self.assertLess(event["min"], 2 * max(bounds[0], 1), event)
             self.assertLessEqual(bounds[-1], event["max"], event)
