@@ -84,6 +84,13 @@ static void on_look(void *ctx, const diag_look *look) {
   check(all, known, of->now_ns);
 }
 
+/* How long after a list without it the end of a connection may still be notified. */
+static uint64_t wait_for_end(const tcp *all, uint64_t inode) {
+  for (unsigned i = 0; i < all->spaces.count; i++)
+    if (all->spaces.all[i].inode == inode && all->spaces.all[i].ends >= 0) return END_LATEST_NS;
+  return 0;
+}
+
 /* Notices those that are not listed: they have ended, and no more is heard of those whose end was not notified. */
 static void miss(tcp *all, uint64_t now_ns) {
   for (uint32_t i = 0; i < all->table.end; i++) {
@@ -92,7 +99,7 @@ static void miss(tcp *all, uint64_t now_ns) {
       one->missed_ns = 0;
     else if (one->missed_ns == 0)
       one->missed_ns = now_ns;
-    if (one->missed_ns == 0 || now_ns - one->missed_ns < END_LATEST_NS) continue;
+    if (one->missed_ns == 0 || now_ns - one->missed_ns < wait_for_end(all, one->space)) continue;
     all->closed++;
     table_remove(&all->table, one);
   }
@@ -242,9 +249,11 @@ void tcp_read_ends(tcp *all) {
 }
 
 void tcp_report(const tcp *all) {
+  uint64_t known = all->table.count;
+  for (uint32_t i = 0; i < all->table.end; i++)
+    known -= all->table.all[i].used && all->table.all[i].missed_ns != 0; /* has ended, but that was not notified yet */
   if (all->opened > 0 || all->unowned > 0 || all->overflows > 0)
-    ll_emit(probe_connections, (uint64_t)all->table.count, all->opened, all->closed, all->last_looks, all->unowned,
-            all->overflows);
+    ll_emit(probe_connections, known, all->opened, all->closed, all->last_looks, all->unowned, all->overflows);
 }
 
 void tcp_close(tcp *all) {

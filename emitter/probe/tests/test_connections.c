@@ -26,12 +26,17 @@ static void connect_pair(int pair[2]) {
   close(listening);
 }
 
+static targets this_process(void) {
+  static uint32_t own;
+  own = (uint32_t)getpid();
+  return (targets){.proc = open("/proc", O_RDONLY | O_DIRECTORY),
+                   .sys = open("/sys", O_RDONLY | O_DIRECTORY),
+                   .choice = {.pids = &own, .pid_count = 1},
+                   .periods_ns = {SECOND, SECOND, SECOND}};
+}
+
 static void a_connection_that_ends_just_before_a_list_keeps_its_last_values(void **state) {
-  uint32_t own = (uint32_t)getpid();
-  targets chosen = {.proc = open("/proc", O_RDONLY | O_DIRECTORY),
-                    .sys = open("/sys", O_RDONLY | O_DIRECTORY),
-                    .choice = {.pids = &own, .pid_count = 1},
-                    .periods_ns = {SECOND, SECOND, SECOND}};
+  targets chosen = this_process();
   static tcp all;
   int pair[2];
   (void)state;
@@ -54,11 +59,35 @@ static void a_connection_that_ends_just_before_a_list_keeps_its_last_values(void
   targets_free(&chosen);
 }
 
+static void a_connection_whose_end_cannot_be_notified_is_forgotten_at_once(void **state) {
+  targets chosen = this_process();
+  static tcp all;
+  int pair[2];
+  (void)state;
+  all.targets = &chosen;
+  connect_pair(pair);
+  assert_true(targets_refresh(&chosen, NULL, 0, 1000 * SECOND));
+  assert_true(tcp_sample(&all, 1000 * SECOND));
+  assert_int_equal(all.opened, 2);
+  if (all.spaces.all[0].ends >= 0) close(all.spaces.all[0].ends);
+  all.spaces.all[0].ends = -1; /* as without CAP_NET_ADMIN */
+  close(pair[0]);
+  close(pair[1]);
+  for (uint64_t i = 0; i < 3000 && all.table.count > 0; i++) {
+    tcp_sample(&all, 2000 * SECOND + i * SECOND / 1000);
+    usleep(10000);
+  }
+  assert_int_equal(all.closed, 2);
+  tcp_close(&all);
+  targets_free(&chosen);
+}
+
 int main(void) {
   ll_options options = LL_OPTIONS_INIT;
   options.url = "null:";
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_connection_that_ends_just_before_a_list_keeps_its_last_values),
+      cmocka_unit_test(a_connection_whose_end_cannot_be_notified_is_forgotten_at_once),
   };
   return ll_init(&options) != 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }
