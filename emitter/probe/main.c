@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,6 +121,11 @@ static int open_directory(const char *path) {
   return fd;
 }
 
+static bool is_of_another_mount(int proc) {
+  struct stat own, given;
+  return stat("/proc", &own) != 0 || fstat(proc, &given) != 0 || own.st_dev != given.st_dev;
+}
+
 static bool wants(const probe *all, probe_sample kind) {
   return all->options.samples >> kind & 1;
 }
@@ -177,7 +183,7 @@ static bool start(probe *all) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  all->host = (host){proc, sys, strcmp(options->proc, "/proc") != 0 && options->netns == NULL};
+  all->host = (host){proc, sys, options->netns == NULL && is_of_another_mount(proc)};
   all->cgroups = (cgroups){sys, options->cgroups, options->cgroup_count};
   all->targets = (targets){
       .proc = proc,

@@ -33,6 +33,9 @@ bool host_network_sample(void *ctx, uint64_t now_ns) {
   (void)now_ns;
   if (!ll_event_is_on(host_network)) return true;
   char *text = from->is_others ? file_read(from->proc, "1/net/dev") : NULL;
+  if (from->is_others && text == NULL)
+    SAY_ONCE("1/net/dev of --proc cannot be read: %s; host.network has the interfaces of the probe itself",
+             strerror(errno));
   if (text == NULL) text = file_read(from->proc, "net/dev");
   if (text == NULL) {
     SAY_ONCE("/proc/net/dev cannot be read: %s; host.network is not emitted", strerror(errno));

@@ -25,6 +25,7 @@ PROC = {
     "pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=2\n",
     "pressure/io": "some avg10=0.00 avg60=0.00 avg300=0.00 total=13\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n",
 }
+PROC["1/net/dev"] = PROC["net/dev"]
 HOST = ("host.cpu", "host.load", "host.memory", "host.disk", "host.network", "host.pressure")
 
 
@@ -58,6 +59,22 @@ class Host(ProbeTest):
         self.probe("--proc", self.proc({"net/dev": ours, "1/net/dev": ours.replace("lo", "eth7")}), "--count", 1,
                    "--sample", "network")
         self.assertEqual([e["interface"] for e in self.events("host.network")], ["eth7"])
+
+    def test_interfaces_of_another_proc_that_cannot_be_read_are_reported(self):
+        err = self.probe("--proc", self.proc({"net/dev": PROC["net/dev"]}), "--count", 2, "--every", "20ms", "--sample", "network")
+        self.assertEqual(len(re.findall("1/net/dev of --proc cannot be read", err)), 1)
+        self.assertEqual({e["interface"] for e in self.events("host.network")}, {"lo", "eth0:1"})
+
+    def test_another_name_of_proc_is_no_other_proc(self):
+        (self.folder / "proc").symlink_to("/proc")
+        listed = subprocess.run(["unshare", "--net", "cat", "/proc/net/dev"], capture_output=True, text=True, check=False)
+        if listed.returncode != 0:
+            self.skipTest(f"no network namespace of its own: {listed.stderr.strip()}")
+        names = [line.split(":")[0].strip() for line in listed.stdout.splitlines()[2:]]
+        for name in ("/proc/", self.folder / "proc"):
+            (self.folder / "events.llb").unlink(missing_ok=True)
+            self.probe("--proc", name, "--count", 1, "--sample", "network", prefix=["unshare", "--net"])
+            self.assertEqual([e["interface"] for e in self.events("host.network")], names)
 
     def test_times_of_a_disk_go_on_when_the_kernels_wrap(self):
         line = "254 0 vda {0} 0 16 {1} 20 0 32 {1} 0 {1} 0\n"
