@@ -13,27 +13,40 @@
 /* The kernel has 32 bits of these times, which the requests of a busy disk fill in days. */
 typedef struct disk {
   char name[64];
-  uint64_t operations, read_ms, write_ms, busy_ms; /* without the kernel's wraps since the first sample */
+  uint64_t device[2], reads, writes;
+  uint64_t read_ms, write_ms, busy_ms; /* without the kernel's wraps since the first sample */
+  bool listed;                         /* in this sample */
 } disk;
+
+static disk *all;
+static size_t count;
 
 /* What is known of the disk; NULL without memory. */
 static disk *disk_of(const char *name) {
-  static disk *all;
-  static size_t count;
   for (size_t i = 0; i < count; i++)
     if (strcmp(all[i].name, name) == 0) return &all[i];
   disk *larger = realloc(all, (count + 1) * sizeof *all);
   if (larger == NULL) return NULL;
   all = larger;
   disk *made = &all[count++];
-  *made = (disk){.operations = UINT64_MAX};
+  *made = (disk){.reads = UINT64_MAX};
   strcpy(made->name, name);
   return made;
 }
 
+/* A disk that comes back is another one, whose times begin anew. */
+static void forget_unlisted(void) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (all[i].listed) all[kept++] = all[i];
+  }
+  count = kept;
+  for (size_t i = 0; i < count; i++)
+    all[i].listed = false;
+}
+
 static void advance(uint64_t *ms, uint64_t now) {
-  uint32_t more = (uint32_t)(now - *ms);
-  if (more <= INT32_MAX) *ms += more;
+  *ms += (uint32_t)(now - *ms);
 }
 
 /* "254 0 vda reads merged sectors ms writes merged sectors ms in_flight busy_ms weighted_ms ...", in sectors of 512
@@ -61,12 +74,16 @@ static bool emit_line(char *line) {
   text_copy(name, sizeof name, word);
   disk *known = disk_of(name);
   if (known == NULL) return false;
-  if (columns[READS] + columns[WRITES] < known->operations) { /* the first sample, or another disk of this name */
+  known->listed = true;
+  if (columns[READS] < known->reads || columns[WRITES] < known->writes || device[0] != known->device[0] ||
+      device[1] != known->device[1]) { /* the first sample, or another disk of this name */
     known->read_ms = columns[READ_MS];
     known->write_ms = columns[WRITE_MS];
     known->busy_ms = columns[BUSY_MS];
   }
-  known->operations = columns[READS] + columns[WRITES];
+  memcpy(known->device, device, sizeof device);
+  known->reads = columns[READS];
+  known->writes = columns[WRITES];
   advance(&known->read_ms, columns[READ_MS]);
   advance(&known->write_ms, columns[WRITE_MS]);
   advance(&known->busy_ms, columns[BUSY_MS]);
@@ -89,5 +106,6 @@ bool host_disk_sample(void *ctx, uint64_t now_ns) {
   }
   for (char *line; (line = text_line(&text)) != NULL;)
     good = emit_line(line) && good;
+  forget_unlisted();
   return good;
 }

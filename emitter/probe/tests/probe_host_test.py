@@ -77,17 +77,20 @@ class Host(ProbeTest):
             self.assertEqual([e["interface"] for e in self.events("host.network")], names)
 
     def test_times_of_a_disk_go_on_when_the_kernels_wrap(self):
-        line = "254 0 vda {0} 0 16 {1} 20 0 32 {1} 0 {1} 0\n"
-        root = self.proc({"diskstats": line.format(10, 2**32 - 6)})
+        line = "{:3} 0 vda {:<3} 0 16 {time:<10} 20 0 32 {time:<10} 0 {time:<10} 0\n" # of one length: no look finds half of it
+        root = self.proc({"diskstats": line.format(254, 10, time=2**32 - 6)})
         running = self.start("--proc", root, "--every", "20ms", "--sample", "disk")
-        for operations, time in ((11, 10), (5, 7)): # a wrap; another disk with this name
+        # A wrap; many requests at once; another disk with this name, which has done less; one with another number.
+        for device, operations, time in ((254, 11, 10), (254, 12, 3 * 10**9), (254, 5, 7), (253, 6, 3)):
             seen = len(self.events("host.disk"))
             until(lambda: len(self.events("host.disk")) > seen + 1, "samples")
-            (root / "diskstats").write_text(line.format(operations, time))
-        until(lambda: self.events("host.disk")[-1]["reads"] == 5, "samples of the other disk")
+            with open(root / "diskstats", "r+b") as file:
+                file.write(line.format(device, operations, time=time).encode())
+        until(lambda: self.events("host.disk")[-1]["reads"] == 6, "samples of the other disk")
         self.end(running)
         found = {tuple(e[name] for name in ("reads", "read_time", "write_time", "busy_time")) for e in self.events("host.disk")}
-        self.assertEqual(found, {(10, *[2**32 - 6] * 3), (11, *[2**32 + 10] * 3), (5, 7, 7, 7)})
+        self.assertEqual(found, {(10, *[2**32 - 6] * 3), (11, *[2**32 + 10] * 3), (12, *[2**32 + 3 * 10**9] * 3),
+                                 (5, 7, 7, 7), (6, 3, 3, 3)})
 
     def test_a_missing_file_is_reported_once_and_the_others_go_on(self):
         files = {name: text for name, text in PROC.items() if not name.startswith("pressure")}
