@@ -59,6 +59,18 @@ bool process_lives(uint32_t pid) {
   return (state != 'Z' && state != 'X') || threads > 1; /* a first thread that has ended leaves a zombie, too */
 }
 
+uint64_t process_start(uint32_t pid) {
+  char name[16], text[512];
+  unsigned long long start;
+  snprintf(name, sizeof name, "%u", pid);
+  const char *fields = read_stat(name, text);
+  return fields != NULL &&
+                 sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                        &start) == 1
+             ? start
+             : 0;
+}
+
 void family_read(family *pids, family *parents) {
   DIR *all = opendir("/proc");
   pids->count = parents->count = 0;

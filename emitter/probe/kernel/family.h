@@ -24,6 +24,10 @@ void family_read(family *pids, family *parents);
 /* False: there is no such process, or all of its threads have ended. */
 bool process_lives(uint32_t pid);
 
+/* When it began, in ticks since the machine's start: another process with the same pid began at another time. 0: there
+ * is no such process. */
+uint64_t process_start(uint32_t pid);
+
 /* Whether the probe's own PIDs are not those of the machine. */
 bool process_is_in_namespace(void);
 

@@ -154,7 +154,7 @@ void kernel_watch_children(kernel *on) {
 }
 
 void kernel_forget(kernel *on, uint32_t pid) {
-  if (!process_lives(pid)) on->source->forget(on->opened, pid); /* else its number is in use again */
+  on->source->forget(on->opened, pid);
 }
 
 /* --- measuring --- */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { PROCESSES_MAX = 4096, THREADS_MAX = 1 << 20, SUMS_MAX = 1 << 16 };
 
@@ -31,10 +32,12 @@ typedef struct thread {
   uint32_t process; /* its number */
   uint16_t reason, after;
   uint64_t blocked_ns, ready_ns;
+  uint64_t since_ns; /* an earlier record of its end is of an earlier thread */
 } thread;
 
 typedef struct member {
   struct kernel_process process;
+  uint64_t start; /* process_start; 0: it had ended when that was looked up */
   uint32_t threads;
 } member;
 
@@ -58,16 +61,17 @@ static struct kernel_key key_of(uint32_t id) {
 
 /* --- processes and threads --- */
 
-static void add_thread(perf *self, uint32_t id, uint32_t number) {
+static void add_thread(perf *self, uint32_t id, uint32_t number, uint64_t since_ns) {
   struct kernel_key own = key_of(id), owner = key_of(number);
   member *process = keymap_find(&self->members, &owner);
-  if (process == NULL || keymap_find(&self->threads, &own) != NULL) return;
+  if (process == NULL) return;
   thread *made = keymap_make(&self->threads, &own);
   if (made == NULL) {
     self->lost[KERNEL_LOST_THREADS]++;
     return;
   }
-  made->process = number;
+  if (made->process == number) return;
+  *made = (thread){.process = number, .since_ns = since_ns}; /* perhaps of an earlier thread, whose end was not seen */
   process->threads++;
 }
 
@@ -88,6 +92,7 @@ static int add_process(perf *self, uint32_t pid, uint32_t parent, uint32_t *numb
   }
   *number = *known = self->last_number;
   made->process = (struct kernel_process){.pid = pid, .parent = parent};
+  made->start = process_start(pid);
   process_read_program(pid, made->process.program);
   return 0;
 }
@@ -98,6 +103,7 @@ static void end_process(perf *self, uint32_t pid, member *process) {
   keymap_remove(&self->numbers, &by_pid);
 }
 
+/* Unless it is still there. */
 static void forget(void *opened, uint32_t pid) {
   perf *self = opened;
   struct kernel_key by_pid = key_of(pid);
@@ -105,38 +111,44 @@ static void forget(void *opened, uint32_t pid) {
   if (number == NULL) return;
   struct kernel_key by_number = key_of(*number);
   member *process = keymap_find(&self->members, &by_number);
-  if (process != NULL) end_process(self, pid, process);
+  if (process == NULL || (process_lives(pid) && process->start == process_start(pid))) return;
+  end_process(self, pid, process);
 }
 
 static int watch(void *opened, uint32_t pid, uint32_t *number) {
   perf *self = opened;
+  struct timespec now;
   char path[64];
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
   snprintf(path, sizeof path, "/proc/%u/task", pid);
   DIR *all = opendir(path);
   if (all == NULL) return ESRCH;
+  forget(self, pid); /* if it was another process with this number */
   int error =
       process_lives(pid) ? add_process(self, pid, 0, number) : ESRCH; /* the end of a zombie is never reported */
   for (struct dirent *entry; error == 0 && (entry = readdir(all)) != NULL;)
-    if (isdigit((unsigned char)entry->d_name[0])) add_thread(self, (uint32_t)strtoul(entry->d_name, NULL, 10), *number);
+    if (isdigit((unsigned char)entry->d_name[0]))
+      add_thread(self, (uint32_t)strtoul(entry->d_name, NULL, 10), *number, now_ns);
   closedir(all);
   return error;
 }
 
 /* Process, parent; thread, parent's thread. */
-static void on_fork(perf *self, const uint32_t ids[4]) {
+static void on_fork(perf *self, const uint32_t ids[4], uint64_t at_ns) {
   struct kernel_key parent = key_of(ids[1]);
   const uint32_t *known = keymap_find(&self->numbers, &parent);
   uint32_t number;
   if (known == NULL) return;
   number = *known;
   if (ids[0] != ids[1] && add_process(self, ids[0], number, &number) == ENOSPC) return;
-  add_thread(self, ids[2], number);
+  add_thread(self, ids[2], number, at_ns);
 }
 
-static void on_exit_of(perf *self, const uint32_t ids[4]) {
+static void on_exit_of(perf *self, const uint32_t ids[4], uint64_t at_ns) {
   struct kernel_key by_id = key_of(ids[2]);
   const thread *ends = keymap_find(&self->threads, &by_id);
-  if (ends == NULL) return;
+  if (ends == NULL || at_ns < ends->since_ns) return;
   struct kernel_key by_number = key_of(ends->process);
   member *process = keymap_find(&self->members, &by_number);
   keymap_remove(&self->threads, &by_id);
@@ -263,9 +275,9 @@ static void on_record(void *ctx, const perf_record *record) {
     if (record->bytes < sizeof ids) break;
     memcpy(ids, record->data, sizeof ids);
     if (record->type == PERF_RECORD_FORK)
-      on_fork(self, ids);
+      on_fork(self, ids, record->at_ns);
     else
-      on_exit_of(self, ids);
+      on_exit_of(self, ids, record->at_ns);
     break;
   case PERF_RECORD_COMM: on_name(self, record); break;
   case PERF_RECORD_LOST:

@@ -22,10 +22,15 @@ typedef struct thread {
   uint64_t look; /* of the last look */
 } thread;
 
+typedef struct member {
+  struct kernel_process process;
+  uint64_t start; /* process_start */
+} member;
+
 typedef struct proc {
-  keymap processes; /* kernel_process by pid */
-  keymap numbers;   /* their numbers, by pid */
-  keymap threads;   /* thread by id and number of the process */
+  keymap members; /* by number */
+  keymap numbers; /* of those that have their pid, by pid */
+  keymap threads; /* thread by id and number of the process */
   uint32_t last_number;
   uint64_t look, lost_threads, lost_processes;
   const kernel_taker *taker; /* during a read */
@@ -61,7 +66,7 @@ static int open_proc(unsigned *views, void **opened, char *why, size_t why_bytes
   proc *self = calloc(1, sizeof *self);
   if (self == NULL) return ENOMEM;
   (void)views;
-  keymap_init(&self->processes, sizeof(struct kernel_process), PROCESSES_MAX);
+  keymap_init(&self->members, sizeof(member), PROCESSES_MAX);
   keymap_init(&self->numbers, sizeof(uint32_t), PROCESSES_MAX);
   keymap_init(&self->threads, sizeof(thread), THREADS_MAX);
   *opened = self;
@@ -70,7 +75,7 @@ static int open_proc(unsigned *views, void **opened, char *why, size_t why_bytes
 
 static void close_proc(void *opened) {
   proc *self = opened;
-  keymap_free(&self->processes);
+  keymap_free(&self->members);
   keymap_free(&self->numbers);
   keymap_free(&self->threads);
   free(self);
@@ -135,36 +140,44 @@ static bool look_at_threads(proc *self, uint32_t pid, uint32_t number, kernel_su
 /* --- processes --- */
 
 static int add_process(proc *self, uint32_t pid, uint32_t parent, uint32_t *number) {
-  struct kernel_key key = key_of(pid);
+  struct kernel_key by_pid = key_of(pid);
   kernel_sum ignored = {0};
-  uint32_t *known = keymap_find(&self->numbers, &key);
+  uint32_t *known = keymap_find(&self->numbers, &by_pid);
   if (known != NULL) {
     *number = *known;
     return EEXIST;
   }
-  struct kernel_process *process = keymap_make(&self->processes, &key);
-  known = process == NULL ? NULL : keymap_make(&self->numbers, &key);
+  struct kernel_key by_number = key_of(++self->last_number);
+  member *made = keymap_make(&self->members, &by_number);
+  known = made == NULL ? NULL : keymap_make(&self->numbers, &by_pid);
   if (known == NULL) {
-    keymap_remove(&self->processes, &key);
+    keymap_remove(&self->members, &by_number);
     self->lost_processes++;
     return ENOSPC;
   }
-  *number = *known = ++self->last_number;
-  *process = (struct kernel_process){.pid = pid, .parent = parent};
-  process_read_program(pid, process->program);
+  *number = *known = self->last_number;
+  *made = (member){.process = {.pid = pid, .parent = parent}, .start = process_start(pid)};
+  process_read_program(pid, made->process.program);
   if (look_at_threads(self, pid, *number, &ignored, &ignored)) return 0;
-  keymap_remove(&self->processes, &key);
-  keymap_remove(&self->numbers, &key);
+  keymap_remove(&self->members, &by_number);
+  keymap_remove(&self->numbers, &by_pid);
   return ESRCH;
 }
 
-static int watch(void *opened, uint32_t pid, uint32_t *number) {
-  return add_process(opened, pid, 0, number);
+/* Unless it is still there. The next read hands over the rest. */
+static void forget(void *opened, uint32_t pid) {
+  proc *self = opened;
+  struct kernel_key by_pid = key_of(pid);
+  const uint32_t *number = keymap_find(&self->numbers, &by_pid);
+  if (number == NULL) return;
+  struct kernel_key by_number = key_of(*number);
+  const member *known = keymap_find(&self->members, &by_number);
+  if (known == NULL || known->start != process_start(pid)) keymap_remove(&self->numbers, &by_pid);
 }
 
-/* The next read finds out by itself. */
-static void forget(void *opened, uint32_t pid) {
-  (void)opened, (void)pid;
+static int watch(void *opened, uint32_t pid, uint32_t *number) {
+  forget(opened, pid); /* if it was another process with this number */
+  return add_process(opened, pid, 0, number);
 }
 
 /* Repeated until there are no new ones: a child may come before its parent in the list. */
@@ -188,18 +201,20 @@ static void follow_children(proc *self) {
 
 static int take_process(void *ctx, const struct kernel_key *key, void *entry) {
   proc *self = ctx;
-  const struct kernel_process *process = entry;
+  const struct kernel_process *process = &((const member *)entry)->process;
   kernel_sum runqueue = {.is_total = true}, waits = {.is_total = true};
-  uint32_t number = *(uint32_t *)keymap_find(&self->numbers, key);
+  uint32_t number = key->process;
+  struct kernel_key by_pid = key_of(process->pid), kind = {.process = number, .kind = KERNEL_KIND_RUNQUEUE};
   self->taker->process(self->taker->ctx, number, process);
-  bool lives = look_at_threads(self, process->pid, number, &runqueue, &waits);
-  struct kernel_key kind = {.process = number, .kind = KERNEL_KIND_RUNQUEUE};
+  forget(self, process->pid);
+  const uint32_t *owner = keymap_find(&self->numbers, &by_pid);
+  bool lives = owner != NULL && *owner == number && look_at_threads(self, process->pid, number, &runqueue, &waits);
   if (runqueue.count != 0 || runqueue.sum != 0) self->taker->sum(self->taker->ctx, process, &kind, &runqueue);
   kind.kind = KERNEL_KIND_WAIT;
   kind.detail = KERNEL_REASON_UNKNOWN;
   if (waits.count != 0 || waits.sum != 0) self->taker->sum(self->taker->ctx, process, &kind, &waits);
   if (lives) return 1;
-  keymap_remove(&self->numbers, key);
+  if (owner != NULL && *owner == number) keymap_remove(&self->numbers, &by_pid);
   self->taker->ended(self->taker->ctx, number);
   return 0;
 }
@@ -214,7 +229,7 @@ static void read_proc(void *opened, const kernel_taker *taker) {
   self->taker = taker;
   self->look++;
   follow_children(self);
-  keymap_keep(&self->processes, take_process, self);
+  keymap_keep(&self->members, take_process, self);
   keymap_keep(&self->threads, was_seen, self);
 }
 

@@ -44,7 +44,8 @@ typedef struct kernel_source {
    * EEXIST: it is watched already. ENOSPC: too many. */
   int (*watch)(void *opened, uint32_t pid, uint32_t *number);
 
-  /* The process has ended, which the source may not have noticed. read() hands over the rest. */
+  /* The process has ended, which the source may not have noticed; another one may have its pid, and be watched, too.
+   * read() hands over the rest. */
   void (*forget)(void *opened, uint32_t pid);
 
   /* Hands over what was measured since the last call, and forgets processes that have ended. */

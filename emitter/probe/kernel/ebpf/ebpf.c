@@ -139,11 +139,12 @@ static int open_ebpf(unsigned *views, void **opened, char *why, size_t why_bytes
 
 /* --- which processes --- */
 
-/* Only if no program has seen the end. */
+/* Only if no program has seen the end. If the pid is in use again, one has. */
 static void forget(void *opened, uint32_t pid) {
   const ebpf *self = opened;
   struct kernel_process process;
   uint32_t number;
+  if (process_lives(pid)) return;
   if (bpf_map_lookup_elem(self->watched, &pid, &number) != 0) return;
   bpf_map_delete_elem(self->watched, &pid);
   if (bpf_map_lookup_elem(self->processes, &number, &process) != 0 || process.ended != 0) return;

@@ -157,6 +157,26 @@ else:
 sys.stdin.readline()
 """
 
+# In a pid namespace of its own.
+REUSE = """
+import os, subprocess, sys
+first = subprocess.Popen(["sleep", "600"])
+probe = subprocess.Popen([sys.argv[1], "--pid", str(os.getpid()), "--every", "1s", "--sample", "process", "--kernel", "offcpu",
+                          "--kernel-source", "proc"], stdout=subprocess.DEVNULL)
+print(first.pid, flush=True)
+sys.stdin.readline()
+first.kill()
+first.wait()
+with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+    last.write(str(first.pid - 1))
+second = subprocess.Popen([sys.executable, "-c", "import time\\nwhile True: time.sleep(0.01)"])
+print(second.pid, flush=True)
+sys.stdin.readline()
+probe.terminate()
+probe.wait()
+second.kill()
+"""
+
 GO = """package main
 
 import ("fmt"; "os")
@@ -291,6 +311,21 @@ class Sleep(KernelTest):
         child, _ = self.measure("proc")
         self.check_totals(child, "proc")
         self.assertTrue(all(event["histogram"] == "" for event in self.of(child, "kernel.offcpu", "kernel.runqueue")))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can choose the next pid")
+    def test_proc_tells_a_process_from_an_earlier_one_with_its_number(self):
+        parent = self.child(REUSE, BIN / "lifeline-probe", prefix=["unshare", "-pf", "--mount-proc"], env=self.environment)
+        first = parent.stdout.readline()
+        if not first:
+            self.skipTest("no pid namespace of its own")
+
+        def names(type):
+            return {e["name"] for e in self.events(type) if e["process"] == int(first)}
+
+        until(lambda: names("host.process"), "the first process is watched")
+        if self.work(parent) != first:
+            self.skipTest("the number is not used again")
+        until(lambda: names("kernel.offcpu") - {"sleep"}, "the waits of the second process")
 
     def test_without_the_right_for_ebpf_perf_is_used_and_a_line_says_so(self):
         self.need("perf")
