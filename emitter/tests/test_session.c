@@ -535,6 +535,44 @@ static void a_session_is_announced_until_the_program_ends(void **state) {
   assert_int_equal(announced(), 0);
 }
 
+static void write_announcement(const char *id, pid_t pid, unsigned long long namespace) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", announcements, id);
+  FILE *file = fopen(path, "w");
+  fail_unless(file != NULL, 11);
+  fail_unless(fprintf(file, "name=x\npid=%d\nbegan=1\nnamespace=%llu\n", (int)pid, namespace) > 0, 12);
+  fail_unless(fclose(file) == 0, 13);
+}
+
+static bool is_there(const char *id) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", announcements, id);
+  return access(path, F_OK) == 0;
+}
+
+static void begin_beside_what_others_left(void) {
+  static const char dead[] = "11111111111111111111111111111111", alive[] = "22222222222222222222222222222222",
+                    elsewhere[] = "33333333333333333333333333333333", other[] = "not-an-id";
+  ll_session session;
+  struct stat space;
+  pid_t killed = fork();
+  if (killed == 0) _exit(0);
+  fail_unless(waitpid(killed, NULL, 0) == killed && stat("/proc/self/ns/pid", &space) == 0, 14);
+  fail_unless(mkdir(announcements, 0700) == 0, 15);
+  write_announcement(dead, killed, space.st_ino);
+  write_announcement(alive, getppid(), space.st_ino);
+  write_announcement(elsewhere, killed, space.st_ino + 1);
+  write_announcement(other, killed, space.st_ino);
+  fail_unless(ll_session_begin(&session, "s", NULL) == 0, 16);
+  fail_unless(!is_there(dead) && is_there(alive) && is_there(elsewhere) && is_there(other), 17);
+}
+
+static void an_announcement_of_a_dead_process_is_removed_by_the_next_one(void **state) {
+  (void)state;
+  test_batches batches = run(begin_beside_what_others_left);
+  test_free_batches(&batches);
+}
+
 static void join_a_trace_twice(void) {
   ll_session one, other;
   char path[300];
@@ -776,6 +814,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(many_summaries_are_in_the_session_of_their_values, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_has_an_id_while_instrumentation_is_off, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_announcement_of_a_dead_process_is_removed_by_the_next_one, set_up, tear_down),
       cmocka_unit_test_setup_teardown(sessions_of_one_trace_are_announced_until_the_last_one_ends, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_directory_of_others_costs_only_the_announcement, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_program_belongs_to_the_session_of_its_environment, set_up, tear_down),

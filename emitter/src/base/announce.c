@@ -3,9 +3,11 @@
 #include "directory.h"
 #include "traceparent.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONTENT_MAX = 512 };
+enum { CONTENT_MAX = 512, NAMES_MAX = 4096 };
 
 /* Root's sessions are public on the host, so that a probe with fewer rights sees them. */
 static mode_t directory_mode(void) {
@@ -59,14 +61,20 @@ static int open_directory(bool make, char *why, size_t why_bytes) {
   return open_checked(directory, make, why, why_bytes);
 }
 
+/* In which a pid means this process; 0: unknown. */
+static unsigned long long pid_namespace(void) {
+  struct stat status;
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
 static int describe(const char *name, char *content, size_t bytes) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   int length = snprintf(content, bytes, "name=%.255s", name);
   for (char *c = content; *c != '\0'; c++)
     if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
-  return length + snprintf(content + length, bytes - (size_t)length, "\npid=%d\nbegan=%lld%09ld\n", (int)getpid(),
-                           (long long)now.tv_sec, now.tv_nsec);
+  return length + snprintf(content + length, bytes - (size_t)length, "\npid=%d\nbegan=%lld%09ld\nnamespace=%llu\n",
+                           (int)getpid(), (long long)now.tv_sec, now.tv_nsec, pid_namespace());
 }
 
 /* Written under another name first: a reader never sees half of it. */
@@ -87,12 +95,52 @@ static bool write_file(int directory, const char *name, const char *content, siz
   return false;
 }
 
+/* The text of a file of this user's; false for any other. */
+static bool read_own(int directory, const char *file, char content[CONTENT_MAX]) {
+  struct stat status;
+  int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+  ssize_t length = good ? read(fd, content, CONTENT_MAX - 1) : -1;
+  close(fd);
+  content[length > 0 ? length : 0] = '\0';
+  return length > 0;
+}
+
+static unsigned long long number_in(const char *content, const char *key) {
+  const char *line = strstr(content, key);
+  return line != NULL ? strtoull(line + strlen(key), NULL, 10) : 0;
+}
+
+static bool is_dead(int directory, const char *file, unsigned long long here) {
+  char content[CONTENT_MAX];
+  if (!read_own(directory, file, content) || number_in(content, "\nnamespace=") != here) return false;
+  unsigned long long pid = number_in(content, "\npid=");
+  return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Removes what killed processes of this user have left. */
+static void remove_dead(int directory) {
+  unsigned long long here = pid_namespace();
+  uint8_t id[16];
+  int fd = here != 0 ? openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  DIR *all = fd >= 0 ? fdopendir(fd) : NULL;
+  if (all == NULL && fd >= 0) close(fd);
+  unsigned names = 0;
+  for (struct dirent *entry; all != NULL && names < NAMES_MAX && (entry = readdir(all)) != NULL; names++)
+    if (ll_session_id_parse(entry->d_name, strlen(entry->d_name), id) && is_dead(directory, entry->d_name, here))
+      unlinkat(directory, entry->d_name, 0);
+  if (all != NULL) closedir(all);
+}
+
 bool ll_announce(const uint8_t id[16], const char *name, char *why, size_t why_bytes) {
+  static bool has_removed; /* once per process is enough */
   char file[LL_SESSION_ID_TEXT], content[CONTENT_MAX];
   int directory = open_directory(true, why, why_bytes);
   if (directory < 0) return false;
   ll_session_id_text(id, file);
   int length = describe(name, content, sizeof content);
+  if (!__atomic_exchange_n(&has_removed, true, __ATOMIC_RELAXED)) remove_dead(directory);
   bool written = write_file(directory, file, content, (size_t)length);
   if (!written) snprintf(why, why_bytes, "the session cannot be announced to this host's probe: %s", strerror(errno));
   close(directory);
@@ -100,14 +148,8 @@ bool ll_announce(const uint8_t id[16], const char *name, char *why, size_t why_b
 }
 
 static bool is_ours(int directory, const char *file) {
-  char content[CONTENT_MAX], mine[32];
-  int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  ssize_t length = fd >= 0 ? read(fd, content, sizeof content - 1) : -1;
-  if (fd >= 0) close(fd);
-  if (length < 0) return false;
-  content[length] = '\0';
-  snprintf(mine, sizeof mine, "\npid=%d\n", (int)getpid());
-  return strstr(content, mine) != NULL;
+  char content[CONTENT_MAX];
+  return read_own(directory, file, content) && number_in(content, "\npid=") == (unsigned long long)getpid();
 }
 
 void ll_announce_end(const uint8_t id[16]) {

@@ -3,11 +3,12 @@
  *   name=nightly copy
  *   pid=4711                     root of the process tree that belongs to the session
  *   began=1795658400000000000    CLOCK_REALTIME in nanoseconds
+ *   namespace=4026531836         in which the pid counts: its inode; 0 if it is not known
  *
  * The file's name is the session's ID in 32 hexadecimal digits. The directory is $LIFELINE_SESSION_DIR; else
  * /run/lifeline/sessions for root, and for others $XDG_RUNTIME_DIR/lifeline/sessions, or
  * /dev/shm/lifeline-<uid>/sessions if that variable is not set. A killed process leaves its file: a session ends for
- * its reader when the pid is dead.
+ * its reader when the pid is dead, and the user's next process that announces one removes the file.
  */
 #ifndef LIFELINE_ANNOUNCE_H
 #define LIFELINE_ANNOUNCE_H

@@ -152,7 +152,7 @@ class Session(unittest.TestCase):
         del self.environment["LIFELINE_URL"]
         status, out, err = self.run_in_session("--name", "quiet", "--quiet", "--", "sh", "-c", 'cat "$LIFELINE_SESSION_DIR"/*; echo $PPID')
         self.assertEqual((status, err), (0, ""))
-        name, pid, began, parent = out.splitlines()
+        name, pid, began, _, parent = out.splitlines()
         self.assertEqual((name, pid), ("name=quiet", f"pid={parent}"))
         self.assertLess(abs(int(began.removeprefix("began=")) / 1e9 - time.time()), 3600)
         self.assertEqual(list(self.announced.iterdir()), [])
