@@ -22,7 +22,8 @@ static uint64_t waited_ns(int directory) {
   uint64_t columns[2];
   char *text = file_read(directory, "schedstat");
   if (text != NULL && text_numbers(&text, columns, 2) == 2) return columns[1];
-  SAY_ONCE("/proc/PID/schedstat cannot be read (kernel without CONFIG_SCHED_INFO): `wait` of host.process is 0");
+  if (access("/proc/thread-self/schedstat", F_OK) != 0) /* else the process has ended */
+    SAY_ONCE("/proc/PID/schedstat cannot be read (kernel without CONFIG_SCHED_INFO): `wait` of host.process is 0");
   return 0;
 }
 
