@@ -52,6 +52,8 @@ final class Database {
             "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3");
         // Backslashes in literals are literal, whatever this database is configured for.
         statement.execute("SET standard_conforming_strings = on; SET TIME ZONE 'UTC'; SET lock_timeout = '60s'");
+        // Of a view over thousands of tables it compiles each part: minutes, and gigabytes of the server's memory.
+        statement.execute("SET jit = off");
         connection.setAutoCommit(false);
         return connection;
       } catch (SQLException e) {

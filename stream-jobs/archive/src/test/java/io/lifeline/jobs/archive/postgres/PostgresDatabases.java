@@ -41,7 +41,7 @@ final class PostgresDatabases {
   static List<String> query(PostgresServer server, String schema, String sql) throws Exception {
     List<String> lines = new ArrayList<>();
     try (Connection connection = server.connect(); Statement statement = connection.createStatement()) {
-      statement.execute("SET search_path = " + schema + "; SET TIME ZONE 'UTC'");
+      statement.execute("SET search_path = " + schema + "; SET TIME ZONE 'UTC'; SET jit = off");
       try (ResultSet rows = statement.executeQuery(sql)) {
         int columns = rows.getMetaData().getColumnCount();
         while (rows.next()) {
