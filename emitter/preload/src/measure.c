@@ -119,12 +119,19 @@ static bool may_start_here(bool masked_wait) {
   return gettid() != getpid() && monotonic_ns() - io_page->refused_ns > REFUSED_NS;
 }
 
-/* Whatever the rules say of this type. A handler in between would start it on its own stack. */
+static void make_known(const io_caliper *caliper) {
+  if (caliper != NULL) ll_caliper_unmark(ll_caliper_begin_slowly(caliper->type));
+}
+
+/* Whatever the rules say of the types. A handler in between would do this on its own stack, which may be small. */
 static void start_emitter(void) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  ll_caliper_unmark(ll_caliper_begin_slowly(wait_poll.type));
+  make_known(&wait_poll);
+  for (int kind = 0; kind < IO_KINDS; kind++)
+    for (int way = 0; way < IO_WAYS; way++)
+      make_known(calipers[kind][way]);
   __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -72,11 +72,11 @@ def edges(end):
         except BlockingIOError:
             pass
 
-def timed(call, *arguments):
+def timed(call, *arguments, **options):
     global spent
     began = time.monotonic()
     try:
-        return call(*arguments)
+        return call(*arguments, **options)
     finally:
         spent += time.monotonic() - began
 
