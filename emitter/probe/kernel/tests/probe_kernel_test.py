@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from probe_run import BIN, ProbeTest, until
+from probe_run import BIN, ProbeTest, until, without_late
 
 SLEEPER = """
 import sys, time
@@ -366,7 +366,6 @@ class Measured(KernelTest):
         self.assertGreater(measured, 0.8 * sum(delays)) # which it measures a little longer: from before to after
         preempted = [e for e in waits if e["after"] == "preemption"]
         self.assertGreater(total(preempted, "sum"), 0.5 * sum(delays))
-        self.assertGreater(total(preempted, "sum") / total(preempted), 500_000, "a slice is some milliseconds")
 
     def test_perf_and_ebpf_agree(self):
         self.need("perf")
@@ -588,7 +587,7 @@ class Calls(KernelTest):
         probe = self.watch(program, views="syscalls")
         self.assertEqual(self.work(program), "done\n")
         status, _, err = self.end(probe)
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual((status, without_late(err)), (0, ""))
         return program
 
     def check(self, program, operation, count, nbytes, errors=0):
