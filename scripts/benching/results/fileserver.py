@@ -100,7 +100,8 @@ def page(document):
         "process of its own; batches go to `null:`. CPU time is that of the server's processes, the emitter's thread included.", "",
         *[f"- **{mode}**: {what}" for mode, what in MODES.items()], "",
         f"**The aim is: {of(document)}.** A change is the median of the rounds' ratios, with its 95 % interval by bootstrap; the aim is met "
-        "if the whole interval is within it, missed if all of it is beyond.", "", "![CPU time per byte](netlogger-table-3.svg)", "",
+        "if the whole interval is within it, missed if all of it is beyond. A negative cost is no gain of measuring; with one client more runs "
+        "at once, and the kernel probably places it in another way, which was not examined.", "", "![CPU time per byte](netlogger-table-3.svg)", "",
         "| server | clients | mode | MB/s | less throughput | aim | CPU, ns/byte | more CPU per byte | aim |",
         "| --- | ---: | --- | ---: | ---: | --- | ---: | ---: | --- |",
         *[row(study, cell, mode) for cell in study.cells for mode in MODES], "",
