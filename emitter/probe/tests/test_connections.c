@@ -35,16 +35,21 @@ static targets this_process(void) {
                    .periods_ns = {SECOND, SECOND, SECOND}};
 }
 
+/* Both ends of a connection, which are known from then on. */
+static void find_pair(tcp *all, targets *chosen, int pair[2]) {
+  all->targets = chosen;
+  connect_pair(pair);
+  assert_true(targets_refresh(chosen, NULL, 0, 1000 * SECOND));
+  assert_true(tcp_sample(all, 1000 * SECOND));
+  assert_int_equal(all->opened, 2);
+}
+
 static void a_connection_that_ends_just_before_a_list_keeps_its_last_values(void **state) {
   targets chosen = this_process();
   static tcp all;
   int pair[2];
   (void)state;
-  all.targets = &chosen;
-  connect_pair(pair);
-  assert_true(targets_refresh(&chosen, NULL, 0, 1000 * SECOND));
-  assert_true(tcp_sample(&all, 1000 * SECOND));
-  assert_int_equal(all.opened, 2);
+  find_pair(&all, &chosen, pair);
   if (all.spaces.all[0].ends < 0) skip(); /* without CAP_NET_ADMIN */
   close(pair[0]);
   close(pair[1]);
@@ -64,11 +69,7 @@ static void a_connection_whose_end_cannot_be_notified_is_forgotten_at_once(void 
   static tcp all;
   int pair[2];
   (void)state;
-  all.targets = &chosen;
-  connect_pair(pair);
-  assert_true(targets_refresh(&chosen, NULL, 0, 1000 * SECOND));
-  assert_true(tcp_sample(&all, 1000 * SECOND));
-  assert_int_equal(all.opened, 2);
+  find_pair(&all, &chosen, pair);
   if (all.spaces.all[0].ends >= 0) close(all.spaces.all[0].ends);
   all.spaces.all[0].ends = -1; /* as without CAP_NET_ADMIN */
   close(pair[0]);
