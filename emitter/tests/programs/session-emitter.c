@@ -1,13 +1,15 @@
 /* Emits serial numbers from several threads while sessions begin and end, until it is killed or has done all rounds.
  *
- *   session-emitter ROUNDS THREADS PAUSE_US
+ *   session-emitter ROUNDS THREADS PAUSE_US|flush
  *
  * The first thread begins and ends the sessions, overlapping and nested, and emits the events `mine` with the ID of the
- * innermost session that it knows: the batch of such an event must have this session in its context.
+ * innermost session that it knows: the batch of such an event must have this session in its context. With `flush`, the
+ * events of a round are sent before the next one, however late the harvester is: each change then finds a place.
  */
 #include <lifeline/session.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +40,7 @@ int main(int argc, char **argv) {
   if (argc != 4) return 2;
   unsigned long rounds = strtoul(argv[1], NULL, 10);
   int threads = atoi(argv[2]);
+  bool flushes = strcmp(argv[3], "flush") == 0;
   useconds_t pause_us = (useconds_t)atoi(argv[3]);
   pthread_t started[8];
   for (int i = 0; i < threads && i < 8; i++)
@@ -54,6 +57,7 @@ int main(int argc, char **argv) {
     } else if (ll_session_begin(&open[count++], "round", NULL) != 0) {
       return 3;
     }
+    if (flushes && ll_flush(60000) != 0) return 3;
     if (pause_us > 0) usleep(pause_us);
   }
   __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
