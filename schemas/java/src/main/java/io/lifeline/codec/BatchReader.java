@@ -81,7 +81,6 @@ public final class BatchReader {
     holdsBatch = true;
     bigEndian = header.bigEndian;
     eventCount = header.eventCount;
-    positions = index.positions();
     byNumber = descriptors.byNumber();
     rewind();
     return this;
@@ -205,6 +204,9 @@ public final class BatchReader {
     int following = event + 1;
     if (following >= eventCount) {
       return false;
+    }
+    if (following == 0) {
+      positions = index.positions();
     }
     event = following;
     while (following >= segmentEnd) {
@@ -350,7 +352,11 @@ public final class BatchReader {
 
   /** Returns where each event starts in {@link #raw()}. */
   int[] positions() {
-    return positions;
+    return index.positions();
+  }
+
+  EventIndex index() {
+    return index;
   }
 
   private IllegalArgumentException wrongType(int field, String wanted) {

@@ -38,8 +38,9 @@ public final class BatchSubset {
   private static void describe(BatchReader parent, BitSet kept, BatchWriter writer) {
     BitSet used = new BitSet();
     boolean bigEndian = parent.header().bigEndian;
+    int[] positions = parent.positions();
     for (int event = kept.nextSetBit(0); event >= 0; event = kept.nextSetBit(event + 1)) {
-      used.set((int) Bytes.getLong(parent.raw(), parent.positions()[event], bigEndian) & BatchReader.TYPE_MASK);
+      used.set((int) Bytes.getLong(parent.raw(), positions[event], bigEndian) & BatchReader.TYPE_MASK);
     }
     for (int place = 0; place < parent.types().size(); place++) {
       if (used.get(parent.typeNumber(place))) {

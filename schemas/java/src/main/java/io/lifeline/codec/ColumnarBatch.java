@@ -35,7 +35,7 @@ public final class ColumnarBatch {
   public ColumnarBatch fill(BatchReader reader) {
     BatchHeader header = reader.header();
     prepare(reader);
-    group(header, reader.raw(), reader.positions());
+    group(header, reader.raw(), reader.index());
     groups.clear();
     for (int i = 0; i < used; i++) {
       Columns columns = pool.get(i);
@@ -74,29 +74,48 @@ public final class ColumnarBatch {
   }
 
   /** Groups the events by type, preserving their order. */
-  private void group(BatchHeader header, byte[] raw, int[] positions) {
+  private void group(BatchHeader header, byte[] raw, EventIndex index) {
     boolean bigEndian = header.bigEndian;
-    int event = 0;
+    int[] listed = index.listed();
+    int run = 0;
+    int end = 0;
     for (int segment = 0; segment < header.segmentCount; segment++) {
-      int start = event;
-      int end = event + header.segmentEvents[segment];
-      for (; event < end; event++) {
-        int at = positions[event];
-        byNumber[(int) Bytes.getLong(raw, at, bigEndian) & TYPE_MASK].add(at, event);
+      int firstRun = run;
+      end += header.segmentEvents[segment];
+      for (; run < index.runs() && index.firstEvent(run) < end; run++) {
+        int event = index.firstEvent(run);
+        int behind = index.firstEvent(run + 1);
+        if (index.stride(run) > 0) {
+          columnsAt(raw, index.at(run), bigEndian).addRun(index.at(run), event, behind - event);
+          continue;
+        }
+        for (; event < behind; event++) {
+          columnsAt(raw, listed[event], bigEndian).add(listed[event], event);
+        }
       }
-      endSegment(header.segmentThread[segment], raw, positions, start, end, bigEndian);
+      endSegment(header.segmentThread[segment], raw, index, firstRun, run, bigEndian);
     }
   }
 
+  private Columns columnsAt(byte[] raw, int at, boolean bigEndian) {
+    return byNumber[(int) Bytes.getLong(raw, at, bigEndian) & TYPE_MASK];
+  }
+
   /** Takes time proportional to the segment's events, since a batch may have thousands of types and segments. */
-  private void endSegment(long thread, byte[] raw, int[] positions, int start, int end, boolean bigEndian) {
-    if (used <= end - start) {
+  private void endSegment(long thread, byte[] raw, EventIndex index, int firstRun, int endRun, boolean bigEndian) {
+    if (used <= index.firstEvent(endRun) - index.firstEvent(firstRun)) {
       for (int i = 0; i < used; i++) {
         pool.get(i).endSegment(thread);
       }
-    } else {
-      for (int event = start; event < end; event++) {
-        byNumber[(int) Bytes.getLong(raw, positions[event], bigEndian) & TYPE_MASK].endSegment(thread);
+      return;
+    }
+    for (int run = firstRun; run < endRun; run++) {
+      if (index.stride(run) > 0) {
+        columnsAt(raw, index.at(run), bigEndian).endSegment(thread);
+        continue;
+      }
+      for (int event = index.firstEvent(run); event < index.firstEvent(run + 1); event++) {
+        columnsAt(raw, index.listed()[event], bigEndian).endSegment(thread);
       }
     }
   }
@@ -110,6 +129,18 @@ public final class ColumnarBatch {
     private byte[] raw;
     private int size;
     private int sizeBeforeSegment;
+
+    /** Number of events that arrays have room for. */
+    private int room;
+
+    /** While all events come in runs, these stand for positions and eventIndex; runFrom: a run's first event here. */
+    private int[] runFrom = new int[1];
+
+    private int[] runAt = new int[1];
+    private int[] runEvent = new int[1];
+    private int runs;
+    private boolean isListed;
+
     private int[] positions;
     private int[] eventIndex;
     private long[] thread;
@@ -144,6 +175,7 @@ public final class ColumnarBatch {
 
     private void shrink() {
       type = null;
+      room = INITIAL;
       positions = new int[INITIAL];
       eventIndex = new int[INITIAL];
       thread = new long[INITIAL];
@@ -154,8 +186,8 @@ public final class ColumnarBatch {
 
     /** Returns by how many events the capacity grew since the last call. */
     private int growth() {
-      int growth = positions.length - toldRoom;
-      toldRoom = positions.length;
+      int growth = room - toldRoom;
+      toldRoom = room;
       return growth;
     }
 
@@ -193,6 +225,7 @@ public final class ColumnarBatch {
 
     /** Returns each event's index in its batch, from 0. */
     public int[] eventIndex() {
+      list();
       return eventIndex;
     }
 
@@ -245,6 +278,8 @@ public final class ColumnarBatch {
     private void start(EventType newType) {
       size = 0;
       sizeBeforeSegment = 0;
+      runs = 0;
+      isListed = false;
       hasTimes = false;
       if (type == newType) {
         Arrays.fill(isDecoded, false);
@@ -277,18 +312,72 @@ public final class ColumnarBatch {
 
     private void add(int position, int event) {
       int n = size;
+      list();
       if (n == positions.length) {
-        positions = Arrays.copyOf(positions, 2 * n);
-        eventIndex = Arrays.copyOf(eventIndex, 2 * n);
+        room = Math.max(room, 2 * n);
+        positions = Arrays.copyOf(positions, room);
+        eventIndex = Arrays.copyOf(eventIndex, room);
       }
       positions[n] = position;
       eventIndex[n] = event;
       size = n + 1;
     }
 
+    private void addRun(int at, int event, int count) {
+      while (room < size + count) {
+        room *= 2;
+      }
+      if (runs == runFrom.length) {
+        runFrom = Arrays.copyOf(runFrom, 2 * runs);
+        runAt = Arrays.copyOf(runAt, 2 * runs);
+        runEvent = Arrays.copyOf(runEvent, 2 * runs);
+      }
+      runFrom[runs] = size;
+      runAt[runs] = at;
+      runEvent[runs++] = event;
+      size += count;
+      if (isListed) {
+        reserveLists();
+        list(runs - 1);
+      }
+    }
+
+    /** Fills the lists of positions and event indexes, if there are only runs. */
+    private void list() {
+      if (isListed) {
+        return;
+      }
+      reserveLists();
+      for (int run = 0; run < runs; run++) {
+        list(run);
+      }
+      isListed = true;
+    }
+
+    private void reserveLists() {
+      if (size > positions.length) {
+        positions = Arrays.copyOf(positions, room);
+        eventIndex = Arrays.copyOf(eventIndex, room);
+      }
+    }
+
+    private void list(int run) {
+      int stride = type.layout().fixedLength;
+      int at = runAt[run];
+      int event = runEvent[run];
+      for (int i = runFrom[run]; i < endOf(run); i++, at += stride) {
+        positions[i] = at;
+        eventIndex[i] = event++;
+      }
+    }
+
+    private int endOf(int run) {
+      return run + 1 < runs ? runFrom[run + 1] : size;
+    }
+
     private void endSegment(long id) {
       if (size > thread.length) {
-        thread = Arrays.copyOf(thread, positions.length);
+        thread = Arrays.copyOf(thread, room);
       }
       Arrays.fill(thread, sizeBeforeSegment, size, id);
       sizeBeforeSegment = size;
@@ -301,11 +390,17 @@ public final class ColumnarBatch {
 
     private void decodeTimes() {
       if (size > timeNs.length) {
-        timeNs = new long[positions.length];
+        timeNs = new long[room];
       }
       TickClock clock = header.clock;
       long base = header.baseTick;
       boolean bigEndian = header.bigEndian;
+      if (!isListed) {
+        for (int run = 0; run < runs; run++) {
+          clock.timesNs(timeNs, runFrom[run], endOf(run), raw, runAt[run], type.layout().fixedLength, bigEndian, base);
+        }
+        return;
+      }
       for (int i = 0; i < size; i++) {
         long word = Bytes.getLong(raw, positions[i], bigEndian);
         timeNs[i] = clock.timeNs(BatchReader.fullTick(word, base));
@@ -316,6 +411,34 @@ public final class ColumnarBatch {
       if (isDecoded[field]) {
         return;
       }
+      if (isListed) {
+        decodeListed(field);
+      } else {
+        decodeRuns(field);
+      }
+      isDecoded[field] = true;
+    }
+
+    private void decodeRuns(int field) {
+      FieldType fieldType = typeOf(field);
+      if (fieldType.isFloating()) {
+        doubles[field] = atLeast(doubles[field]);
+      } else {
+        longs[field] = atLeast(longs[field]);
+      }
+      int stride = type.layout().fixedLength;
+      for (int run = 0; run < runs; run++) {
+        int at = runAt[run] + distance[field];
+        if (fieldType.isFloating()) {
+          FieldColumn.decodeDoubles(
+              doubles[field], runFrom[run], endOf(run), fieldType, raw, at, stride, header.bigEndian);
+        } else {
+          FieldColumn.decodeLongs(longs[field], runFrom[run], endOf(run), fieldType, raw, at, stride, header.bigEndian);
+        }
+      }
+    }
+
+    private void decodeListed(int field) {
       int[] from = positions;
       if (variableBefore[field] >= 0) {
         decode(variableBefore[field]);
@@ -331,7 +454,6 @@ public final class ColumnarBatch {
         longs[field] = atLeast(longs[field]);
         FieldColumn.decodeLongs(longs[field], size, fieldType, raw, from, distance[field], header.bigEndian);
       }
-      isDecoded[field] = true;
     }
 
     private void decodeVariable(int field, int[] from) {
@@ -353,15 +475,15 @@ public final class ColumnarBatch {
     }
 
     private long[] atLeast(long[] column) {
-      return column != null && column.length >= size ? column : new long[positions.length];
+      return column != null && column.length >= size ? column : new long[room];
     }
 
     private double[] atLeast(double[] column) {
-      return column != null && column.length >= size ? column : new double[positions.length];
+      return column != null && column.length >= size ? column : new double[room];
     }
 
     private int[] atLeast(int[] column) {
-      return column != null && column.length >= size ? column : new int[positions.length];
+      return column != null && column.length >= size ? column : new int[room];
     }
   }
 }

@@ -1,14 +1,30 @@
 package io.lifeline.codec;
 
-/** Walks through the events of a batch once, checks each, and records where each starts. */
+import java.util.Arrays;
+
+/**
+ * Walks through the events of a batch once, checks each, and records where each starts. Many records of one type and of
+ * fixed size are recorded as a run, which can be decoded without looking up where each of them starts.
+ */
 final class EventIndex {
   private static final int MAX_RECORD = 32_768;
   private static final int NO_NUMBER = -1;
+
+  /** Fewer records are recorded one by one. */
+  private static final int MIN_RUN = 16;
 
   private final BatchHeader header;
   private final Findings findings;
   private int[] positions = new int[1024];
   private int count;
+
+  /** By run: its first event, where that starts, and the size of a record; or 0 if the starts are in positions. */
+  private int[] runEvent = new int[64];
+
+  private int[] runAt = new int[64];
+  private int[] runStride = new int[64];
+  private int runs;
+  private boolean isComplete;
 
   /** Subtracted from an index of the array to get an offset from the start of the batch. */
   private int base;
@@ -18,7 +34,43 @@ final class EventIndex {
     this.findings = findings;
   }
 
+  /** Returns where each event starts. */
   int[] positions() {
+    if (!isComplete) {
+      for (int run = 0; run < runs; run++) {
+        int at = runAt[run];
+        for (int event = runEvent[run]; runStride[run] > 0 && event < runEvent[run + 1]; event++) {
+          positions[event] = at;
+          at += runStride[run];
+        }
+      }
+      isComplete = true;
+    }
+    return positions;
+  }
+
+  /** Returns the number of runs. They follow each other, and none crosses the end of a segment. */
+  int runs() {
+    return runs;
+  }
+
+  /** Returns the index of the run's first event; of the run after the last, the number of events. */
+  int firstEvent(int run) {
+    return runEvent[run];
+  }
+
+  /** Returns where the run's first event starts. */
+  int at(int run) {
+    return runAt[run];
+  }
+
+  /** Returns the size of the run's records, which have one type; or 0 if they differ, see {@link #listed}. */
+  int stride(int run) {
+    return runStride[run];
+  }
+
+  /** Returns where the events start that are in runs of stride 0. */
+  int[] listed() {
     return positions;
   }
 
@@ -30,6 +82,8 @@ final class EventIndex {
   void build(byte[] bytes, int at, int shift, EventType[] types) throws RejectedBatchException {
     base = shift;
     count = 0;
+    runs = 0;
+    isComplete = false;
     if (positions.length < header.rawLength / RecordLayout.WORD) {
       positions = new int[Math.min(2 * header.rawLength, BatchHeader.MAX_RAW_BYTES) / RecordLayout.WORD];
     }
@@ -45,6 +99,7 @@ final class EventIndex {
       }
       at = end;
     }
+    runEvent[runs] = count;
     findings.rejectIfAny();
   }
 
@@ -56,6 +111,8 @@ final class EventIndex {
     // the loads that determine the type are still in progress.
     int guess = NO_NUMBER;
     int fixedLength = 0;
+    int stride = 0;
+    boolean isListing = false;
     RecordLayout layout = null;
     while (at < end) {
       int number = (int) Bytes.getLong(bytes, at, bigEndian) & 0xffff;
@@ -67,6 +124,23 @@ final class EventIndex {
         guess = number;
         layout = types[number].layout();
         fixedLength = layout.fixedLength;
+        stride = layout.hasBool || fixedLength > MAX_RECORD ? 0 : fixedLength;
+      }
+      int following = stride > 0 ? sameType(bytes, at, end, stride, number) : 0;
+      if (following >= MIN_RUN) {
+        addRun(n, at, stride);
+        isListing = false;
+        n += following;
+        at += following * stride;
+        continue;
+      }
+      if (!isListing) {
+        addRun(n, at, 0);
+        isListing = true;
+      }
+      for (; following > 1; following--) {
+        starts[n++] = at;
+        at += stride;
       }
       int length = fixedLength != 0 ? fixedLength : variableLength(bytes, at, end, layout);
       if (length > end - at || length > MAX_RECORD) {
@@ -79,6 +153,43 @@ final class EventIndex {
       at += length;
     }
     count = n;
+  }
+
+  /** Returns how many records of that type follow each other. */
+  private int sameType(byte[] bytes, int at, int end, int stride, int number) {
+    int found = sameType(bytes, at, Math.min(end, at + MIN_RUN * stride), stride, number, 1);
+    if (found == MIN_RUN) {
+      found += sameType(bytes, at + found * stride, end, stride, number, MIN_RUN);
+      found += sameType(bytes, at + found * stride, end, stride, number, 1);
+    }
+    return found;
+  }
+
+  /** The same, as far as whole steps of so many records go. */
+  private int sameType(byte[] bytes, int at, int end, int stride, int number, int step) {
+    boolean bigEndian = header.bigEndian;
+    int found = 0;
+    for (; end - at >= step * stride; found += step) {
+      long difference = 0;
+      for (int i = 0; i < step; i++, at += stride) {
+        difference |= Bytes.getLong(bytes, at, bigEndian) ^ number;
+      }
+      if ((difference & BatchReader.TYPE_MASK) != 0) {
+        break;
+      }
+    }
+    return found;
+  }
+
+  private void addRun(int event, int at, int stride) {
+    if (runs + 1 == runEvent.length) {
+      runEvent = Arrays.copyOf(runEvent, 2 * runs + 2);
+      runAt = Arrays.copyOf(runAt, 2 * runs + 2);
+      runStride = Arrays.copyOf(runStride, 2 * runs + 2);
+    }
+    runEvent[runs] = event;
+    runAt[runs] = at;
+    runStride[runs++] = stride;
   }
 
   /** Returns the size of the record with padding, or more than there is left if its lengths exceed the end. */

@@ -1,6 +1,9 @@
 package io.lifeline.codec;
 
-/** Decodes one field of many records, with a separate loop per type to avoid a decision per value. */
+/**
+ * Decodes one field of many records, with a separate loop per type to avoid a decision per value: of records that start
+ * anywhere, and of a run of them.
+ */
 final class FieldColumn {
   private FieldColumn() {}
 
@@ -40,6 +43,46 @@ final class FieldColumn {
     } else {
       for (int i = 0; i < size; i++) {
         to[i] = Double.longBitsToDouble(Bytes.getLong(raw, from[i] + offset, bigEndian));
+      }
+    }
+  }
+
+  /** Decodes an integral field at {@code at} and each {@code stride} bytes further, into {@code to[first]} and on. */
+  static void decodeLongs(
+      long[] to, int first, int last, FieldType type, byte[] raw, int at, int stride, boolean bigEndian) {
+    switch (type) {
+      case I32:
+        for (int i = first; i < last; i++, at += stride) {
+          to[i] = Bytes.getInt(raw, at, bigEndian);
+        }
+        break;
+      case U32:
+        for (int i = first; i < last; i++, at += stride) {
+          to[i] = Bytes.getU32(raw, at, bigEndian);
+        }
+        break;
+      case BOOL:
+        for (int i = first; i < last; i++, at += stride) {
+          to[i] = raw[at];
+        }
+        break;
+      default:
+        for (int i = first; i < last; i++, at += stride) {
+          to[i] = Bytes.getLong(raw, at, bigEndian);
+        }
+    }
+  }
+
+  /** Decodes a floating-point field likewise. */
+  static void decodeDoubles(
+      double[] to, int first, int last, FieldType type, byte[] raw, int at, int stride, boolean bigEndian) {
+    if (type == FieldType.F32) {
+      for (int i = first; i < last; i++, at += stride) {
+        to[i] = Float.intBitsToFloat(Bytes.getInt(raw, at, bigEndian));
+      }
+    } else {
+      for (int i = first; i < last; i++, at += stride) {
+        to[i] = Double.longBitsToDouble(Bytes.getLong(raw, at, bigEndian));
       }
     }
   }

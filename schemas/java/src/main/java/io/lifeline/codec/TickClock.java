@@ -6,6 +6,10 @@ final class TickClock {
   static final long MAX_TICK_HZ = 100_000_000_000L;
 
   private static final int STEP = 1;
+
+  /** Ticks that are converted together. */
+  private static final int CHUNK = 256;
+
   private static final long MAX_MULT = (1L << 62) - 1;
   private static final long OUT_OF_RANGE = -1;
 
@@ -113,6 +117,47 @@ final class TickClock {
     }
     long ticks = at - currentTick;
     return currentReal + (Math.multiplyHigh(ticks, currentMult) << 32) + (ticks * currentMult >>> 32);
+  }
+
+  /**
+   * Converts the ticks of records that start at {@code at} and each {@code stride} bytes further, into {@code to} from
+   * {@code first} on.
+   */
+  void timesNs(
+      long[] to, int first, int last, byte[] raw, int at, int stride, boolean bigEndian, long baseTick) {
+    for (int i = first; i < last; i += CHUNK, at += CHUNK * stride) {
+      int behind = Math.min(i + CHUNK, last);
+      if (!convert(to, i, behind, raw, at, stride, bigEndian, baseTick)) {
+        for (int k = i; k < behind; k++) {
+          long word = Bytes.getLong(raw, at + (k - i) * stride, bigEndian);
+          to[k] = timeNs(BatchReader.fullTick(word, baseTick));
+        }
+      }
+    }
+  }
+
+  /**
+   * The same by the calibration of the first tick, without a decision per value. Returns false if another one applies
+   * to a later tick, if a tick lies before the calibration, or if a product does not fit 63 bits.
+   */
+  private boolean convert(
+      long[] to, int first, int last, byte[] raw, int at, int stride, boolean bigEndian, long baseTick) {
+    timeNs(BatchReader.fullTick(Bytes.getLong(raw, at, bigEndian), baseTick));
+    long start = currentTick;
+    long mult = currentMult;
+    long realNs = currentReal;
+    long spanEnd = spanFrom + spanTicks - start;
+    long limit = Long.MAX_VALUE / Math.max(mult, 1);
+    if (spanEnd >= 0) {
+      limit = Math.min(limit, spanEnd);
+    }
+    long outside = 0;
+    for (int i = first; i < last; i++, at += stride) {
+      long ticks = BatchReader.fullTick(Bytes.getLong(raw, at, bigEndian), baseTick) - start;
+      outside |= ticks | limit - ticks;
+      to[i] = realNs + (ticks * mult >>> 32);
+    }
+    return outside >= 0;
   }
 
   private int lastNotAfter(long at) {

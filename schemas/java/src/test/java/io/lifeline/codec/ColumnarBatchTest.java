@@ -2,6 +2,12 @@ package io.lifeline.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ColumnarBatchTest {
@@ -29,5 +35,100 @@ class ColumnarBatchTest {
       assertThat(group.longs(0)[EVENTS - 1]).isEqualTo(EVENTS - 1);
       assertThat(columns.held()).isLessThan(ColumnarBatch.MAX_HELD + EVENTS);
     }
+  }
+
+  /** Bursts of all lengths, so that some types come only in runs, some only one by one, and some in both ways. */
+  @Test
+  void columnsHaveWhatIteratingGives() throws Exception {
+    List<EventType> types = List.of(
+        EventType.named("fixed").field("i", FieldType.I32).field("f", FieldType.F32).field("u", FieldType.U64).build(),
+        EventType.named("other").field("d", FieldType.F64).field("u", FieldType.U32).build(),
+        EventType.named("bool").field("b", FieldType.BOOL).field("i", FieldType.I64).build(),
+        EventType.named("text").field("s", FieldType.STRING).field("i", FieldType.I32).build());
+    Random random = new Random(1);
+    ColumnarBatch columns = new ColumnarBatch();
+    BatchReader reader = new BatchReader();
+    for (int round = 0; round < 300; round++) {
+      byte[] batch = bursts(types, random, round % 3 == 0 ? 1 : 60, round % 2 == 0);
+      columns.fill(reader.read(batch, 0, batch.length));
+      Map<String, List<List<Object>>> expected = new HashMap<>();
+      while (reader.next()) {
+        expected.computeIfAbsent(reader.type().name(), name -> new ArrayList<>()).add(row(reader));
+      }
+      Map<String, List<List<Object>>> found = new HashMap<>();
+      for (ColumnarBatch.Columns group : columns.groups()) {
+        found.put(group.type().name(), rows(group, random.nextBoolean()));
+      }
+      assertThat(found).isEqualTo(expected);
+    }
+  }
+
+  /** Calibrations lie between the events, and the first one behind the first of them. */
+  private static byte[] bursts(List<EventType> types, Random random, int longest, boolean bigEndian) {
+    BatchWriter writer = new BatchWriter().incarnation(new Incarnation(0, 1))
+        .byteOrder(bigEndian ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN).ticks(1_000, 1_000_000_000, true);
+    long step = 1 + random.nextInt(100_000);
+    for (int i = 0; i < 5; i++) {
+      long at = 1_000 + 10 * step + i * 300 * step;
+      writer.calibration(at, at + i * step, 1_700_000_000_000_000_000L, 10, false);
+    }
+    long tick = 1_000;
+    for (int burst = 0; burst < 40; burst++) {
+      if (burst % 10 == 0) {
+        writer.thread(100 + burst);
+      }
+      EventType type = types.get(random.nextInt(types.size()));
+      for (int i = random.nextInt(longest); i >= 0; i--) {
+        tick += random.nextInt((int) step + 1);
+        writer.event(type, tick, type.fields().stream().map(field -> value(field.type(), random)).toArray());
+      }
+    }
+    return writer.toByteArray();
+  }
+
+  private static Object value(FieldType type, Random random) {
+    switch (type) {
+      case STRING:
+        return "x".repeat(random.nextInt(20));
+      case BOOL:
+        return random.nextBoolean();
+      case F32:
+        return random.nextFloat();
+      case F64:
+        return random.nextDouble();
+      case I32:
+        return random.nextInt();
+      case U32:
+        return random.nextLong() & 0xffff_ffffL;
+      default:
+        return random.nextLong();
+    }
+  }
+
+  private static List<Object> row(BatchReader reader) {
+    List<Object> row = new ArrayList<>(List.of(reader.timeNs(), reader.thread(), reader.eventIndex()));
+    for (int field = 0; field < reader.type().fields().size(); field++) {
+      FieldType type = reader.type().fields().get(field).type();
+      row.add(type.isVariable() ? reader.getString(field)
+          : type.isFloating() ? (Object) reader.getDouble(field) : (Object) reader.getLong(field));
+    }
+    return row;
+  }
+
+  private static List<List<Object>> rows(ColumnarBatch.Columns group, boolean indexFirst) {
+    if (indexFirst) {
+      group.eventIndex(); // what is decoded afterwards comes from lists instead of runs
+    }
+    List<List<Object>> rows = new ArrayList<>();
+    for (int i = 0; i < group.size(); i++) {
+      List<Object> row = new ArrayList<>(List.of(group.timeNs()[i], group.thread()[i], group.eventIndex()[i]));
+      for (int field = 0; field < group.type().fields().size(); field++) {
+        FieldType type = group.type().fields().get(field).type();
+        row.add(type.isVariable() ? Utf8.decode(group.raw(), group.offsets(field)[i], group.lengths(field)[i])
+            : type.isFloating() ? (Object) group.doubles(field)[i] : (Object) group.longs(field)[i]);
+      }
+      rows.add(row);
+    }
+    return rows;
   }
 }
