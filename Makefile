@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 ONLY_STAGES = $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-console results results-bottleneck results-fileserver results-fleet lint install clean
+.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-scale bench-console results results-bottleneck results-fileserver results-fleet lint install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,11 @@ bench-jobs: ## what the engines make of events, beside others (QUICK=1)
 	@scripts/setup
 	@scripts/build
 	@scripts/bench-jobs $(if $(QUICK),--quick)
+
+bench-scale: ## how long answers take, what many emitters and types cost (QUICK=1)
+	@scripts/setup
+	@scripts/build
+	@scripts/bench-scale $(if $(QUICK),--quick)
 
 bench-console: ## measure the page and its service (QUICK=1)
 	@scripts/setup --dev

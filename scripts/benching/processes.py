@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -36,6 +37,15 @@ class Server:
     pid: int
 
 
+class Health(str):
+    """The address of a process' metrics."""
+
+    def __new__(cls, url, pid):
+        health = super().__new__(cls, url)
+        health.pid = pid
+        return health
+
+
 @contextlib.contextmanager
 def broker(kind):
     """A private broker with Lifeline's streams or topics."""
@@ -50,9 +60,9 @@ def broker(kind):
 
 
 @contextlib.contextmanager
-def stream_jobs(url, jobs, archive=None):
-    """`lifeline-jobs run`; gives the address of its metrics once it is ready."""
-    settings = [f"broker.url={url}", f"jobs={jobs}", "archive.roll.interval=1s"]
+def stream_jobs(url, jobs, archive=None, *more):
+    """`lifeline-jobs run` with more settings; gives the address of its metrics, which has a `pid`, once it is ready."""
+    settings = [f"broker.url={url}", f"jobs={jobs}", "archive.roll.interval=1s", *more]
     if archive:
         settings.append(f"archive.dir={archive}")
     with tempfile.TemporaryDirectory(prefix="lifeline-bench-state.") as state:
@@ -68,7 +78,7 @@ def stream_jobs(url, jobs, archive=None):
                 else:
                     log.seek(0)
                     raise RuntimeError(f"lifeline-jobs did not start: {log.read()[-2000:]}")
-                yield ready[1]
+                yield Health(ready[1], process.pid)
             finally:
                 process.terminate()
                 try:
@@ -118,6 +128,15 @@ def cpu_seconds(root):
         with contextlib.suppress(OSError):
             total += time.clock_gettime(~pid << 3 | 2)
     return total
+
+
+def live_heap(pid):
+    """Bytes of the objects on a Java process' heap, after garbage was collected; None without the JDK's tool."""
+    if not shutil.which("jcmd"):
+        return None
+    histogram = subprocess.run(["jcmd", str(pid), "GC.class_histogram"], capture_output=True, text=True, timeout=120, check=False)
+    total = re.search(r"^Total\s+\d+\s+(\d+)", histogram.stdout, re.MULTILINE)
+    return int(total[1]) if total else None
 
 
 def wait_until(reached, what, timeout=600):

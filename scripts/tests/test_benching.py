@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from benching.console import page as console_page  # noqa: E402
 from benching.console.cases import ACTIVATION, FIGURES, SIZES, cases  # noqa: E402
-from benching.console.row import Row as ConsoleRow  # noqa: E402
+from benching.figures.row import Row as ConsoleRow  # noqa: E402
 from benching.console.service import quantile  # noqa: E402
 from benching.emitter.__main__ import PARTS  # noqa: E402
 from benching.emitter.bursts import CASES as BURSTS  # noqa: E402

@@ -14,9 +14,9 @@ from ..suite import Suite
 from . import activation, page, tail
 from .cases import ACTIVATION, FIGURES, QUICK, SIZES, TAIL, cases
 from ..processors import Others
-from .row import Row
+from ..figures.row import Row
 from .service import answers, console, heap_mb, quantile, start
-from .table import bound, table
+from ..figures.table import bound, table
 
 RUNS = 3
 QUICK_STEPS = 20

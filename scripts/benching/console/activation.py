@@ -12,7 +12,7 @@ from .. import machine
 from ..emitter.programs import environment
 from ..processes import BIN, broker, run, wait_until
 from ..processors import Others
-from .row import Row
+from ..figures.row import Row
 from .service import console, quantile
 
 EMITTERS, EMITTERS_QUICK = 1000, 20

@@ -1,7 +1,7 @@
 """The rows of the console's table, with archives and with a broker, and the sizes of the archives."""
 
 from ..limit import at_least, at_most
-from .row import Case
+from ..figures.row import Case
 
 SIZES = {"10m": 10_000_000, "100m": 100_000_000}
 QUICK = {"200k": 200_000}

@@ -7,14 +7,13 @@ import math
 import os
 import random
 import re
-import shutil
 import subprocess
 import tempfile
 import time
 import urllib.parse
 from pathlib import Path
 
-from ..processes import ROOT
+from ..processes import ROOT, live_heap
 
 SPANS = 200
 SHORTEST_NS = 1000
@@ -74,13 +73,7 @@ class Console:
         return [int(re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)[1]) * 1024 for name in ("VmRSS", "VmHWM")]
 
     def live_heap(self):
-        """Bytes of the objects on the heap, after garbage was collected; None without the JDK's tool."""
-        if not shutil.which("jcmd"):
-            return None
-        histogram = subprocess.run(["jcmd", str(self.process.pid), "GC.class_histogram"], capture_output=True, text=True, timeout=120,
-                                   check=False).stdout
-        total = re.search(r"^Total\s+\d+\s+(\d+)", histogram, re.MULTILINE)
-        return int(total[1]) if total else None
+        return live_heap(self.process.pid)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import time
 from .. import machine
 from ..processes import ROOT, broker, emit
 from ..processors import Others
-from .row import Row
+from ..figures.row import Row
 
 EVENTS, EVENTS_QUICK = 10_000_000, 100_000  # enough for the second in which a Java process starts not to matter
 LIMIT_S = 900

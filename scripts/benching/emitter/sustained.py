@@ -17,10 +17,10 @@ CASES = [
     Case("emit.sustained.null.2t", "the same from 2 threads, 50 M each"),
     Case("emit.sustained.file.1t", "100 M events into a file on tmpfs, read back whole", limit=at_most("ratio", 1.2)),
     Case("emit.sustained.file.2t", "the same from 2 threads, 50 M each", limit=at_most("ratio", 1.8)),
-    Case("emit.sustained.nats.1t", "100 M events into JetStream, acknowledged and read back", limit=at_most("ratio", 1.3)),
+    Case("emit.sustained.nats.1t", "100 M events into JetStream, acknowledged and read back", limit=at_most("ratio", 1.15)),
     Case("emit.sustained.nats.1t.raw", "the same without compression", limit=at_most("ratio", 2.0)),
-    Case("emit.sustained.nats.2t", "with compression, from 2 threads, 50 M each", limit=at_most("ratio", 2.3)),
-    Case("emit.sustained.kafka.1t", "100 M events into Kafka, acknowledged and read back"),
+    Case("emit.sustained.nats.2t", "with compression, from 2 threads, 50 M each", limit=at_most("ratio", 1.8)),
+    Case("emit.sustained.kafka.1t", "100 M events into Kafka, acknowledged and read back", limit=at_most("ratio", 1.8)),
 ]
 
 # CPU time that comes out of the runs above.
@@ -28,7 +28,7 @@ CPU_CASES = {
     "emit.sustained.null.1t": Case("cpu.harvester.null", "the harvester thread's CPU time per event, into null:",
                                    limit=at_most("value", 2.5)),
     "emit.sustained.nats.1t": Case("cpu.harvester.nats", "the harvester thread's CPU time per event, into JetStream",
-                                   limit=at_most("value", 7)),
+                                   limit=at_most("value", 6)),
 }
 SERVER_CASES = {
     "emit.sustained.nats.1t": Case("cpu.server.nats", "the server's CPU time per event"),

@@ -12,7 +12,7 @@ from .row import Case, Row
 FLOOR = "floor.sum-of-longs"
 CASES = [
     Case("decode.java", "the Table 1 event (i32, f32), decoded into columns; its floor sums the same bytes as longs",
-         limits=(at_least("per_s", 100e6),)),
+         limits=(at_least("per_s", 250e6),)),
     Case("decode.java.full", "half of the events with a string: decoded, filtered, summarised with quantiles",
          limits=(at_least("per_s", 50e6),)),
 ]

@@ -11,7 +11,7 @@ PARTITIONS = 4
 EVENTS = {"streams.summarise": 32_000_000, "streams.json": 1_600_000, "streams.avro": 2_400_000, "streams.json.dsl": 200_000}
 CASES = [
     Case("streams.summarise", "batches on Kafka: the job summarise, its state durable per batch, the broker on the same 2 cores",
-         limits=(at_least("per_s", 10e6), at_least("ratio:streams.json", 15), at_least("ratio:streams.avro", 10))),
+         limits=(at_least("per_s", 20e6), at_least("ratio:streams.json", 15), at_least("ratio:streams.avro", 10))),
     Case("streams.json", "a JSON message per event: a processor with the same aggregates, put as often per event"),
     Case("streams.avro", "an Avro message per event, likewise"),
     Case("streams.json.dsl", "a JSON message per event, by the DSL's windowed aggregate"),

@@ -6,7 +6,7 @@ import sys
 from ..machine import ROOT
 from . import bottleneck, calipers, console
 from . import emitter as emitter_page
-from . import fileserver, jobs, overview, table1, table2, transfers, triggers
+from . import fileserver, jobs, overview, scale, table1, table2, transfers, triggers
 
 RESULTS = ROOT / "results"
 
@@ -27,8 +27,10 @@ def pages(bench):
             found["calipers.md"] = calipers.page(measured)
             found["calipers.svg"] = calipers.plot(measured)
     if "jobs" in bench:
-        found["jobs.md"] = jobs.page(bench["jobs"])
+        found["jobs.md"] = jobs.page(bench["jobs"], bench.get("scale"))
         found["jobs.svg"] = jobs.plot(bench["jobs"])
+    if "scale" in bench:
+        found["scale.svg"] = scale.plot(bench["scale"])
     if "console" in bench:
         found["console.md"] = console.page(bench["console"])
         found["console.svg"] = console.plot(bench["console"])
@@ -36,7 +38,7 @@ def pages(bench):
     if served:
         found["netlogger-table-3.md"] = fileserver.page(served)
         found["netlogger-table-3.svg"] = fileserver.plot(served)
-    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "console", "file-server")]
+    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "scale", "console", "file-server")]
     validated = RESULTS / "validation" / "bottleneck.json"
     validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
     if validation:
@@ -52,7 +54,7 @@ def pages(bench):
 def main():
     bench = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "bench").glob("*.json"))}
     if not bench:
-        print("results: results/bench/ holds no measurement: run make bench-emitter, make bench-jobs, make bench-console and make bench",
+        print("results: results/bench/ holds no measurement: run make bench-emitter, make bench-jobs, make bench-scale, make bench-console and make bench",
               file=sys.stderr)
         return 1
     found = pages(bench)

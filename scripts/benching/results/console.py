@@ -1,47 +1,11 @@
 """What scripts/bench-console measured."""
 
 from .chart import Bar, chart
+from .figures import HEAD, details, line, missed, number, summary
 from .machine import sentence
 
 PARTS = {"asked_after_ms": "until the page asks", "answer_ms": "until the service's answer begins", "parse_ms": "reading the answer",
          "to_draw_ms": "until drawing begins", "draw_ms": "drawing", "paint_ms": "until the frame is painted"}
-
-
-def number(value, unit):
-    return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:,.2f} {unit}"
-
-
-def aim(row):
-    if "met" not in row:
-        return ""
-    sign, bound = ("at most", row["at_most"]) if "at_most" in row else ("at least", row["at_least"])
-    return f"{sign} {bound:,g} {row['unit']}"
-
-
-def verdict(row):
-    if "met" not in row:
-        return ""
-    return "met" if row["met"] else f"**missed** by {row['missed_by']:.0%}"
-
-
-def line(row):
-    return (f"| `{row['name']}` | {row['what']} | {number(row['median'], row['unit'])} | {number(row['min'], row['unit'])} to "
-            f"{number(row['max'], row['unit'])} | {row['runs']} | {aim(row)} | {verdict(row)} | "
-            f"{row['share_of_cpu_taken_by_others']:.0%} |")
-
-
-def value_text(value):
-    if isinstance(value, list):
-        return ", ".join(map(value_text, value))
-    if isinstance(value, dict):
-        return "(" + "; ".join(f"{name} {value_text(one)}" for name, one in value.items()) + ")"
-    return f"{value:,}" if isinstance(value, (int, float)) else str(value)
-
-
-def details(row):
-    found = "; ".join(f"{name} {value_text(value)}" for name, value in row["details"].items()
-                      if name not in ("by_scale", "median_of_parts"))
-    return f"- `{row['name']}` ({row['measured']}, commit {row['commit']}, {row['events']:,} events)" + (f": {found}" if found else "")
 
 
 def scales(rows):
@@ -73,14 +37,8 @@ def with_broker(rows):
     return found
 
 
-def summary(document):
-    judged = [row for row in document["rows"] if "met" in row]
-    return f"{sum(row['met'] for row in judged)} of {len(judged)} aims met"
-
-
 def page(document):
     rows = document["rows"]
-    missed = [row for row in rows if row.get("met") is False]
     return "\n".join([
         "# The console", "",
         "The operator's page and its service, with archives of remote copies: four pairs of programs, eight event types, six hours. "
@@ -88,10 +46,8 @@ def page(document):
         "the frame that shows the new span's events, rasterized without a GPU; the next one follows when the page is at rest. An aim "
         "is for each run: the worst one is judged. `others took` is the greatest share of the processors that went to other "
         "processes during a run.", "", *with_broker(rows),
-        summary(document) + (": missed " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) if missed else "")
-        + ".", "", *[f"Not measured: {reason}.\n" for reason in document.get("not_measured", [])],
-        "| row | what | median | least to greatest | runs | aim | | others took |",
-        "| --- | --- | ---: | ---: | ---: | --- | --- | ---: |", *map(line, rows), "", *scales(rows), *parts(rows),
+        summary(document) + missed(document) + ".", "", *[f"Not measured: {reason}.\n" for reason in document.get("not_measured", [])],
+        *HEAD, *map(line, rows), "", *scales(rows), *parts(rows),
         "![Times of the page and its service](console.svg)", "", "More of each row:", "", *map(details, rows), "",
         f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""])
 

@@ -1,6 +1,7 @@
 """What scripts/bench-jobs measured."""
 
 from ..limit import verdict_of
+from . import scale
 from .chart import Bar, chart
 from .machine import sentence
 
@@ -39,7 +40,8 @@ def details(row):
     return f"- `{row['name']}` ({row['measured']}, commit {row['commit']}, {row['repetitions']} repetitions): {found}"
 
 
-def page(document):
+def page(document, grown=None):
+    """`grown`: what scripts/bench-scale measured."""
     rows = document["rows"]
     judged = [row for row in rows if "met" in row]
     missed = [row for row in judged if not row["met"]]
@@ -54,7 +56,7 @@ def page(document):
         "| row | what | median | least | beside | held to | | others took |",
         "| --- | --- | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows), "", "More figures of each row:", "",
         *[details(row) for row in rows if row["details"]], "",
-        f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""])
+        f"Command: `{document['command']}`. Machine: {sentence(document)}.", "", *(scale.sections(grown) if grown else [])])
 
 
 def plot(document):

@@ -1,6 +1,6 @@
 """results/README.md: what there is, and the figures that have no page of their own."""
 
-from . import bottleneck, calipers, console, fileserver, transfers
+from . import bottleneck, calipers, fileserver, figures, transfers
 from .machine import sentence
 
 
@@ -30,7 +30,7 @@ def jobs_lines(jobs):
 def console_lines(measured):
     if measured is None:
         return []
-    return [f"| [console.md](console.md) | the operator's page and its service with millions of events: {console.summary(measured)} |"]
+    return [f"| [console.md](console.md) | the operator's page and its service with millions of events: {figures.summary(measured)} |"]
 
 
 def bottleneck_lines(validation):
@@ -71,7 +71,7 @@ def line(m):
 def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None, served=None):
     """`bench`: what scripts/bench measured, one document per figure."""
     lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter`, `make bench-jobs`, "
-             "`make bench-console`, `make results-fileserver` and `make bench` measured. Each page names its command and its machine.", "",
+             "`make bench-scale`, `make bench-console`, `make results-fileserver` and `make bench` measured. Each page names its command and its machine.", "",
              *contents(emitter, jobs, validation, measured, matrix, served)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)

@@ -1,4 +1,4 @@
-"""A row of the console's table: one figure in each run, what it is held to, and what came out."""
+"""A row of a table: one figure in each run, what it is held to, and what came out."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -10,7 +10,7 @@ from ..jobs.row import rounded
 
 @dataclass(frozen=True)
 class Case:
-    """A row before it is measured. Of a figure there are several, each with an archive of another size, or one without archive."""
+    """A row before it is measured. Of a figure there are several if it was measured at several sizes."""
 
     figure: str
     what: str
@@ -30,7 +30,7 @@ class Case:
 class Row:
     case: Case
     values: list  # one per run
-    events: int  # of the archive, or what was measured
+    events: int  # that were measured
     details: dict = field(default_factory=dict)
     noise: float = 0.0  # the greatest share of the processors that others took during a run
     commit: str = ""
@@ -55,7 +55,7 @@ class Row:
         return verdict(self.missed_by, "")
 
     def document(self):
-        """As it stands in console.json."""
+        """As it stands in the document."""
         row = {"name": self.case.name, "what": self.case.what, "unit": self.case.unit, "events": self.events,
                "values": [rounded(value) for value in self.values], "median": rounded(self.median),
                "min": rounded(min(self.values)), "max": rounded(max(self.values))}

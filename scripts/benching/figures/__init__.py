@@ -1,0 +1,1 @@
+"""Rows of one figure in any unit: console and scale."""

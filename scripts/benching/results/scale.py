@@ -1,0 +1,33 @@
+"""What scripts/bench-scale measured."""
+
+from .chart import Bar, chart
+from .figures import HEAD, details, line, missed, number, summary
+from .machine import sentence
+
+PARTS = {
+    "answer.": ("From an event to its answer", "One program emits 20 events a second with default settings, so that a batch leaves it "
+                "after up to a second; beside it another program emits the load, and broker, jobs and queries share the same processors. "
+                "An answer counts when it has been read: the row of the event by a query that opens the archive anew every 50 ms, the "
+                "first summary that includes the event, the event in the stream of a filter. The three runs of a row are thirds of one."),
+    "idle.": ("Idle processes", "Of all threads of the process, while it emits nothing and nothing is to be read."),
+    "scale.": ("What grows", "Memory is what the objects on the heap of the jobs' process occupy after garbage was collected, less what "
+               "they did before the first batch. Each run has its own broker and jobs."),
+}
+
+
+def sections(document):
+    """The lines of the page's part with these rows."""
+    lines = ["## At scale", "", "A row's aim is for each run: the worst one is judged. " + summary(document) + missed(document) + ".", "",
+             "![Times from events to answers](scale.svg)", ""]
+    for prefix, (title, text) in PARTS.items():
+        rows = [row for row in document["rows"] if row["name"].startswith(prefix)]
+        if rows:
+            lines += [f"### {title}", "", text, "", *HEAD, *map(line, rows), ""]
+    return [*lines, "More of each row:", "", *map(details, document["rows"]), "",
+            f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""]
+
+
+def plot(document):
+    return chart("Seconds from an event to its answer", "s", [
+        Bar(row["name"], row["median"], "ours", number(row["median"], row["unit"]))
+        for row in document["rows"] if row["name"].startswith("answer.")])

@@ -1,0 +1,1 @@
+"""How long answers take, and what grows with emitters, processes and types."""
