@@ -13,8 +13,14 @@ func (r *Reader) CRC() uint32 { return r.order.u32(r.data[r.frame.end:]) }
 
 // Rewind moves back before the first event.
 func (r *Reader) Rewind() {
-	r.segment, r.end, r.next, r.index = -1, 0, 0, -1
-	r.number, r.kind, r.places = 0, nil, nil
+	r.next, r.index = 0, -1
+	r.leave()
+}
+
+// leave makes no record the current one.
+func (r *Reader) leave() {
+	r.at, r.size, r.end = 0, 0, 0
+	r.kind, r.places = nil, nil
 }
 
 // fullTick returns the tick nearest to base that has those low 48 bits: the distance is sign-extended from 48 bits.
@@ -25,31 +31,31 @@ func fullTick(base, tick48 uint64) uint64 {
 
 // Next moves to the next event, and returns false after the last one.
 func (r *Reader) Next() bool {
-	for r.next == r.end {
-		if r.segment+1 >= len(r.header.Segments) {
-			return false
-		}
-		r.segment++
-		r.end += int(r.header.Segments[r.segment].Bytes)
-	}
-	r.at = r.next
-	word := r.order.u64(r.raw[r.at:])
-	r.tick = fullTick(r.header.BaseTick, word>>16)
 	r.index++
-	if number := uint16(word); number != r.number {
-		r.number = number
-		r.kind = r.descriptors[r.numbers[number]-1].EventType
-		r.places = r.kind.places
+	if r.at += r.size; r.at < r.end {
+		return true
 	}
-	if r.kind.size > 0 {
-		r.next = r.at + r.kind.size
-	} else {
+	return r.nextRun()
+}
+
+func (r *Reader) nextRun() bool {
+	if r.next == len(r.runs) {
+		r.index--
+		r.leave()
+		return false
+	}
+	run := &r.runs[r.next]
+	r.next++
+	r.at, r.size, r.end, r.segment = int(run.at), int(run.size), int(run.end), int(run.segment)
+	descriptor := &r.descriptors[run.descriptor]
+	r.kind, r.number, r.places = descriptor.EventType, descriptor.Number, descriptor.places
+	if r.kind.size == 0 {
 		r.locate()
 	}
 	return true
 }
 
-// locate finds the fields and the end of a record with strings or bytes.
+// locate finds the fields of a record with strings or bytes.
 func (r *Reader) locate() {
 	at := r.at + 8
 	for i, known := range r.kind.places {
@@ -61,7 +67,6 @@ func (r *Reader) locate() {
 		}
 	}
 	r.places = r.computed[:len(r.kind.places)]
-	r.next = r.at + padded(at-r.at)
 }
 
 // Type returns the type of the event.
@@ -77,10 +82,10 @@ func (r *Reader) Index() int { return r.index }
 func (r *Reader) Thread() uint64 { return r.header.Segments[r.segment].Thread }
 
 // Tick returns the event's full tick.
-func (r *Reader) Tick() uint64 { return r.tick }
+func (r *Reader) Tick() uint64 { return fullTick(r.header.BaseTick, r.order.u64(r.raw[r.at:])>>16) }
 
 // TimeNs returns the event's time in nanoseconds since the Unix epoch; all readers return the same number.
-func (r *Reader) TimeNs() int64 { return r.time.timeNs(r.tick) }
+func (r *Reader) TimeNs() int64 { return r.time.timeNs(r.Tick()) }
 
 // The values of the event's fields. Each getter panics if the field has another type, as with an index out of range;
 // see Type().Fields for the types.

@@ -5,6 +5,14 @@ import "encoding/binary"
 // byteOrder is the emitter's byte order; the zero value is little-endian.
 type byteOrder struct{ big bool }
 
+// lowest16 returns where the lowest 16 bits of a u64 are.
+func (o byteOrder) lowest16() int {
+	if o.big {
+		return 6
+	}
+	return 0
+}
+
 func (o byteOrder) u16(b []byte) uint16 {
 	if o.big {
 		return binary.BigEndian.Uint16(b)

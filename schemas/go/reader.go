@@ -1,6 +1,7 @@
 package llb
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -27,19 +28,26 @@ type Reader struct {
 	interner     interner
 	decompressor decompressor
 
-	order   byteOrder
-	raw     []byte // the events, decompressed
-	segment int    // whose records are being delivered
-	end     int    // of that segment in raw
-	next    int    // the record behind the current one
-	index   int
+	order byteOrder
+	raw   []byte // the events, decompressed
+	runs  []run  // of all of them, in order
 
-	at       int // the current record
-	tick     uint64
-	number   uint16
+	next     int // the run behind the current one
+	segment  int // of the current run
+	at, size int // the current record
+	end      int // of its run
+	index    int
 	kind     *EventType
+	number   uint16
 	places   []place // of its fields
 	computed [math.MaxUint8]place
+}
+
+// run is a part of raw whose records have one type and one size. A record with strings or bytes is a run of its own.
+type run struct {
+	at, end, size int32
+	segment       uint32
+	descriptor    uint16
 }
 
 // Read checks the whole batch in data, and makes its header and events available. It keeps data, which must not change
@@ -61,6 +69,7 @@ func (r *Reader) forget() {
 	}
 	r.descriptors = r.descriptors[:0]
 	r.header.Segments = r.header.Segments[:0]
+	r.runs = r.runs[:0]
 	r.data, r.raw = nil, nil
 	r.Rewind()
 }
@@ -135,7 +144,7 @@ func (r *Reader) checkRecords() *Rejection {
 	for i := range r.header.Segments {
 		segment := &r.header.Segments[i]
 		end := start + int(segment.Bytes)
-		count, rejection := r.walk(start, end)
+		count, rejection := r.walk(uint32(i), start, end)
 		if rejection != nil {
 			return rejection
 		}
@@ -151,22 +160,19 @@ func (r *Reader) rejectAt(at int, code Code, format string, arguments ...any) *R
 	return &Rejection{code, r.frame.events + at, fmt.Sprintf(format, arguments...)}
 }
 
-// walk counts the records between at and end.
-func (r *Reader) walk(at, end int) (count uint32, rejection *Rejection) {
-	raw, order := r.raw[:end], r.order
-	var known uint16 // the type of the record before, which is mostly that of the next: a guess that breaks the
-	var fixed int    // chain of loads from one record to the next
-	for ; at < end; count++ {
-		if number := uint16(order.u64(raw[at:])); number != known || number == 0 {
-			index := r.numbers[number]
-			if index == 0 {
-				return 0, r.rejectAt(at, UnknownType, "a record of type %d, which has no descriptor", number)
-			}
-			known, fixed = number, r.descriptors[index-1].fixedSize()
+// walk appends the runs of a segment, whose records are between at and end, and counts them.
+func (r *Reader) walk(segment uint32, at, end int) (count uint32, rejection *Rejection) {
+	raw, numberAt := r.raw[:end], r.order.lowest16()
+	for at < end {
+		number := uint16(r.order.u64(raw[at:]))
+		index := r.numbers[number]
+		if index == 0 {
+			return 0, r.rejectAt(at, UnknownType, "a record of type %d, which has no descriptor", number)
 		}
-		size := fixed
+		start, kind := at, r.descriptors[index-1].EventType
+		size := kind.fixedSize()
 		if size == 0 {
-			if size, rejection = r.checkFields(r.descriptors[r.numbers[known]-1].EventType, at, end); rejection != nil {
+			if size, rejection = r.checkFields(kind, at, end); rejection != nil {
 				return 0, rejection
 			}
 		}
@@ -174,6 +180,15 @@ func (r *Reader) walk(at, end int) (count uint32, rejection *Rejection) {
 			return 0, r.rejectAt(at, BadRecord, "a record runs over its segment's end or %d bytes", MaxRecordLength)
 		}
 		at += size
+		count++
+		if kind.fixedSize() > 0 {
+			same := binary.NativeEndian.Uint16(raw[start+numberAt:])
+			for at <= end-size && binary.NativeEndian.Uint16(raw[at+numberAt:]) == same {
+				at += size
+				count++
+			}
+		}
+		r.runs = append(r.runs, run{int32(start), int32(at), int32(size), segment, index - 1})
 	}
 	return count, nil
 }

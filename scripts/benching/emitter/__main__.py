@@ -4,11 +4,11 @@ import sys
 from dataclasses import asdict
 
 from ..suite import Suite
-from . import bursts, off, rivals, shares, summaries, sustained, triggers, weights
+from . import bursts, off, rivals, shares, starts, summaries, sustained, triggers, weights
 from .elsewhere import ELSEWHERE, FLOOR_NS, MACHINE
 from .table import bound, elsewhere, table
 
-PARTS = [bursts, off, summaries, sustained, shares, weights, triggers, rivals]
+PARTS = [bursts, off, summaries, sustained, shares, weights, triggers, starts, rivals]
 NOTES = {"floor_is": "read the CPU's counter and store 16 bytes into a thread's ring of 64 KiB, in the same run",
          "elsewhere": {"machine": MACHINE, "floor_ns": FLOOR_NS, "rows": [asdict(row) for row in ELSEWHERE]}}
 

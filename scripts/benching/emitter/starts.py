@@ -1,0 +1,42 @@
+"""What a short process under `lifeline run` costs more than alone."""
+
+import os
+import tempfile
+
+from ..processes import BIN, run
+from .programs import environment
+from .row import Case, Row
+
+CASES = [
+    Case("start.process", "processor time that `cat /dev/null` takes more under `lifeline run`, into null:", unit="ms"),
+    Case("start.process.off", "the same, switched off", unit="ms"),
+]
+OFF = {"start.process.off": {"LIFELINE": "off"}}
+PAIRS, PAIRS_QUICK, RUNS = 15, 3, 4
+
+
+def inherited(more, folder):
+    """The environment that a program has under `lifeline run`."""
+    text = run(BIN / "lifeline-run", "/usr/bin/env", "-0", environment=environment(URL="null:", RING_DIR=folder) | more)
+    return dict(entry.split("=", 1) for entry in text.split("\0") if entry)
+
+
+def milliseconds(settings):
+    """The process' time on processors, the mean of some runs."""
+    total = 0.0
+    for _ in range(RUNS):
+        pid = os.posix_spawn("/bin/cat", ["cat", "/dev/null"], settings)
+        _, status, usage = os.wait4(pid, 0)
+        if status:
+            raise RuntimeError(f"cat ended with status {status}")
+        total += usage.ru_utime + usage.ru_stime
+    return 1000 * total / RUNS
+
+
+def rows(case, quick):
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
+        plain = {key: value for key, value in os.environ.items() if not key.startswith("LIFELINE")}
+        with_it = inherited(OFF.get(case.name, {}), folder)
+        pairs = [(milliseconds(plain), milliseconds(with_it)) for _ in range(1 + (PAIRS_QUICK if quick else PAIRS))][1:]
+    details = {"alone_ms": round(sorted(alone for alone, _ in pairs)[len(pairs) // 2], 3)}
+    return [Row(case, [ours - alone for alone, ours in pairs], details=details)]
