@@ -15,10 +15,10 @@ NOISY = 0.25  # of the processors
 LATE_US = 10_000  # a packet that left the link so much later than due had another delay than the cell's
 MEASURED_BY = {phase: (condition, number) for condition, (_, _, phases) in MEASURED.items() for number, phase in enumerate(phases)}
 FIGURES = {
-    "figure-3": ("Rate of each component over TCP (Figure 3)", [
+    "figure-3": ("MB per second of each component's work, over TCP (Figure 3)", [
         ("a", "remote-copy", "memory to disk", 1, "100 ms / 0"), ("b", "remote-copy", "memory to memory", 1, "0 / 0"),
         ("c", "remote-copy", "disk to disk", 1, "0 / 0"), ("d", "remote-copy", "memory to disk", 4, "100 ms / 0.01 %")]),
-    "figure-4": ("Rate of each component over UDT (Figure 4)", [
+    "figure-4": ("MB per second of each component's work, over UDT (Figure 4)", [
         ("a", "remote-copy-udt", "memory to disk", 4, "100 ms / 0"), ("b", "remote-copy-udt", "memory to disk", 4, "100 ms / 0.01 %"),
         ("c", "remote-copy-udt", "disk to disk", 4, "100 ms / 0"), ("d", "remote-copy-udt", "memory to memory", 4, "100 ms / 0")]),
 }
@@ -105,7 +105,7 @@ def panel(letter, cell, condition):
                                                                if whole or sample["second"] < changed]}
               for name, rows in cell["series"].items() if rows]
     rules = [{"at": changed - begin, "vertical": True, "label": "loss begins"}] if cell["changed"] and whole else []
-    return {"title": title, "height": 150, "x": {"label": "s"}, "y": {"label": "MB/s of work", "scale": 1}, "series": series, "rules": rules}
+    return {"title": title, "height": 150, "x": {"label": "s"}, "y": {"label": "MB/s", "scale": 1}, "series": series, "rules": rules}
 
 
 def reads(cell):
