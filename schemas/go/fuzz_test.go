@@ -149,8 +149,8 @@ func FuzzRecords(f *testing.F) {
 		if len(raw) > MaxRawEventsLength {
 			return
 		}
-		reader.raw = raw
-		count, rejection := reader.walk(0, len(raw))
+		reader.raw, reader.runs = raw, reader.runs[:0]
+		count, rejection := reader.walk(0, 0, len(raw))
 		if rejection != nil {
 			return
 		}

@@ -65,7 +65,9 @@ def page(document):
         "with new seeds, two more shapes and wandering speeds; of each kind tests had run the first dozen while unit tests led to a "
         "change being placed better. A real transfer with losses later showed a third: a network whose rate wandered could not be told "
         "from a disk that idled for two thirds of the time, though only one of them was busy. Components that idle are now set apart "
-        "first; here that changed the share from 98.7% to 98.8%. `none` is right where the program itself computes, where all stages are "
+        "first; here that changed the share from 98.7% to 98.8%. Transfers of the whole matrix showed a fourth: a first second whose reads "
+        "read-ahead had answered hid the slow disk behind it. Intervals of a rate now count by the work in them, which changed nothing of "
+        "the share here. `none` is right where the program itself computes, where all stages are "
         "equally fast, or where a bottleneck went away.", "",
         "What this does not show: components with different numbers of streams, and programs that do not overlap their stages.", "",
         f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""])

@@ -161,8 +161,8 @@ def page(document):
         f"**The job `bottleneck` names the limit in {right(matrix, 'ours')} phases, the paper's rule in "
         f"{right(matrix, 'papers')}.** From memory to memory the network is the limit by definition; without those transfers it is "
         f"{right(matrix, 'ours', False)} and {right(matrix, 'papers', False)}. The paper's rule has the same samples, but for the sender's end of the network, which it did not "
-        "use. Two parts of the job's rule (idle components, the faster end of the network) were made because of first runs of these "
-        "transfers, so this is no proof on unseen data.", "",
+        "use. Three parts of the job's rule (idle components, the faster end of the network, intervals that count by the work in them) were "
+        "made because of runs of these transfers, so this is no proof on unseen data.", "",
         "## The network from memory to memory, MB/s (Table I)", "", *network(matrix), "",
         "## The limiting component (Table II)", "",
         "A wrong answer is bold. *Chance* is the job's test by rates alone, also against components that it set apart as idle; *after* is the time from the change to its answer. The "

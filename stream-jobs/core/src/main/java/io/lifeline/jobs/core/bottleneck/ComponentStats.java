@@ -7,7 +7,7 @@ import io.lifeline.jobs.core.StateWriter;
  * Characteristics of a component between two changes. Levels are of logarithms.
  *
  * @param samples number of samples
- * @param rate bytes per second of work
+ * @param rate bytes per second of work, where intervals count by the work in them
  * @param unevenness coefficient of variation of the operations' durations within an interval
  * @param throughput bytes per second of elapsed time
  * @param busy share of the time spent at work; above 1 if operations overlap

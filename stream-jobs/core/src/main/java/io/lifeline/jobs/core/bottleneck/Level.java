@@ -3,6 +3,7 @@ package io.lifeline.jobs.core.bottleneck;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 import org.apache.commons.statistics.inference.AlternativeHypothesis;
 import org.apache.commons.statistics.inference.DataDispersion;
 import org.apache.commons.statistics.inference.TTest;
@@ -28,20 +29,38 @@ record Level(long count, double mean, double variance) {
 
   /** Returns the level of the finite values, which are in order of time. */
   static Level of(double[] series) {
-    double[] values = Arrays.stream(series).filter(Double::isFinite).toArray();
-    if (values.length < 2) {
+    double[] equal = new double[series.length];
+    Arrays.fill(equal, 1);
+    return of(series, equal);
+  }
+
+  /** As {@link #of(double[])}, where a value with a greater weight counts for more; weights are positive. */
+  static Level of(double[] series, double[] weights) {
+    int[] known = IntStream.range(0, series.length).filter(i -> Double.isFinite(series[i])).toArray();
+    if (known.length < 2) {
       return UNKNOWN;
     }
-    double mean = Arrays.stream(values).average().orElseThrow();
+    double total = 0;
+    double totalOfSquares = 0;
+    double mean = 0;
+    for (int i : known) {
+      total += weights[i];
+      totalOfSquares += weights[i] * weights[i];
+      mean += (series[i] - mean) * weights[i] / total;
+    }
     double squares = 0;
     double products = 0;
-    for (int i = 0; i < values.length; i++) {
-      squares += (values[i] - mean) * (values[i] - mean);
-      products += i == 0 ? 0 : (values[i] - mean) * (values[i - 1] - mean);
+    double before = 0;
+    for (int i : known) {
+      double deviation = (series[i] - mean) * Math.sqrt(weights[i]);
+      squares += deviation * deviation;
+      products += deviation * before;
+      before = deviation;
     }
-    double independent = values.length * independentShare(products, squares);
-    return new Level(
-        Math.max(2, (long) independent), mean, Math.max(LEAST_VARIANCE, squares / (values.length - 1)));
+    double equivalent = total * total / totalOfSquares; // so many equal weights would give the same uncertainty
+    double variance = equivalent <= 1 ? 0 : squares / total * equivalent / (equivalent - 1);
+    return new Level(Math.max(2, (long) (equivalent * independentShare(products, squares))), mean,
+        Math.max(LEAST_VARIANCE, variance));
   }
 
   /** Returns the share of independent values in a series with first-order autoregressive correlation. */

@@ -107,17 +107,25 @@ final class Series {
     return traits(before);
   }
 
+  /**
+   * Weights rates by the work that shows them: an interval of a few operations that a cache or a buffer answered says
+   * little about a component that works for the whole of the next one.
+   */
   private static ComponentStats traits(List<Point> points) {
     return new ComponentStats(
         points.size(),
-        level(points, Point::rate),
+        Level.of(numbers(points, Point::rate), numbers(points, Point::busy)),
         level(points, Point::unevenness),
         level(points, Point::throughput),
         points.stream().mapToDouble(Point::busy).average().orElse(0));
   }
 
   private static Level level(List<Point> points, ToDoubleFunction<Point> number) {
-    return Level.of(points.stream().mapToDouble(number).toArray());
+    return Level.of(numbers(points, number));
+  }
+
+  private static double[] numbers(List<Point> points, ToDoubleFunction<Point> number) {
+    return points.stream().mapToDouble(number).toArray();
   }
 
   void encode(StateWriter out) {

@@ -52,6 +52,22 @@ class LevelTest {
   }
 
   @Test
+  void weightsCountLikeRepetitions() {
+    Level weighted = Level.of(new double[] {1, 4, 2}, new double[] {1, 3, 2});
+    assertThat(weighted.mean()).isCloseTo((1 + 4 + 4 + 4 + 2 + 2) / 6.0, within(1e-12));
+    assertThat(Level.of(new double[] {6, 1, 1.1, 0.9}, new double[] {1e-9, 1, 1, 1}).mean()).isCloseTo(1, within(1e-6));
+  }
+
+  @Test
+  void equalWeightsAreNone() {
+    double[] values = {3, 1, 4, 1, 5, 9, 2, 6};
+    double[] equal = {7, 7, 7, 7, 7, 7, 7, 7};
+    assertThat(Level.of(values, equal).mean()).isCloseTo(Level.of(values).mean(), within(1e-12));
+    assertThat(Level.of(values, equal).variance()).isCloseTo(Level.of(values).variance(), within(1e-12));
+    assertThat(Level.of(values, equal).count()).isEqualTo(Level.of(values).count());
+  }
+
+  @Test
   void equalValuesAreALevelToo() {
     Level three = Level.of(new double[] {3, 3, 3, 3});
     assertThat(three.mean()).isEqualTo(3);
