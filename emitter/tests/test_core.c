@@ -591,7 +591,8 @@ static void records_that_do_not_shrink_stay_as_they_are(void **state) {
   for (size_t i = 0; i < sizeof records; i++)
     records[i] = (uint8_t)rand_r(&seed);
   ll_compressor *compressor = ll_compressor_create("auto", why, sizeof why);
-  ll_packed packed = ll_compress(compressor, records, sizeof records, 16, out);
+  ll_piece pieces[] = {{records, 1600}, {records + 1600, sizeof records - 1600}};
+  ll_packed packed = ll_compress(compressor, &(ll_records){pieces, 2, 16, sizeof records}, out);
   assert_int_equal(packed.compression, LL_COMPRESSION_NONE);
   assert_int_equal(packed.shuffle, 0);
   assert_int_equal(packed.bytes, sizeof records);
@@ -612,11 +613,13 @@ static void shuffled_records_are_where_the_format_says(void **state) {
   lz4_decompress decompress = (lz4_decompress)dlsym(library, "LZ4_decompress_safe");
   for (uint32_t length = 8; length <= 128; length += 8)
     for (uint32_t rows = 60; rows <= 600; rows += 45) {
-      size_t bytes = (size_t)rows * length;
+      size_t bytes = (size_t)rows * length, first = (size_t)length * (rows / 7), second = (size_t)length * (rows / 2);
+      ll_piece pieces[] = {
+          {records, first}, {records + first, second}, {records + first + second, bytes - first - second}};
       for (size_t i = 0; i < bytes; i++)
         records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed); /* compresses better when shuffled */
       ll_compressor *compressor = ll_compressor_create("lz4", why, sizeof why);
-      ll_packed result = ll_compress(compressor, records, bytes, length, packed);
+      ll_packed result = ll_compress(compressor, &(ll_records){pieces, 3, length, bytes}, packed);
       assert_int_equal(result.compression, LL_COMPRESSION_LZ4);
       assert_int_equal(result.shuffle, length);
       assert_int_equal(decompress((char *)packed, (char *)flat, (int)result.bytes, sizeof flat), bytes);

@@ -146,17 +146,6 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   return result;
 }
 
-/* Makes the records contiguous, for the compressor. */
-static const uint8_t *records_together(ll_batch *batch) {
-  uint8_t *to = batch->together;
-  if (batch->piece_count == 1) return batch->pieces[0].at;
-  for (uint32_t i = 0; i < batch->piece_count; i++) {
-    memcpy(to, batch->pieces[i].at, batch->pieces[i].bytes);
-    to += batch->pieces[i].bytes;
-  }
-  return batch->together;
-}
-
 /* Copies the records and extends the CRC over them, in steps that fit the L1 cache, so that each byte is read from
  * memory once. */
 static uint32_t copy_records(const ll_batch *batch, uint8_t *to, uint32_t crc) {
@@ -210,8 +199,8 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   uint8_t *events = out + header_bytes + batch->descriptors_bytes;
   bool as_it_is = ll_compressor_is_idle(compressor, batch->records_bytes);
   ll_packed packed = {batch->records_bytes, LL_COMPRESSION_NONE, 0};
-  if (!as_it_is)
-    packed = ll_compress(compressor, records_together(batch), batch->records_bytes, batch->uniform_bytes, events);
+  ll_records records = {batch->pieces, batch->piece_count, batch->uniform_bytes, batch->records_bytes};
+  if (!as_it_is) packed = ll_compress(compressor, &records, events);
   size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + LL_BATCH_CRC_BYTES;
   uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
 

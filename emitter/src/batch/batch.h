@@ -24,15 +24,9 @@ typedef struct ll_segment {
   uint32_t events;
 } ll_segment;
 
-/* Contiguous records. */
-typedef struct ll_piece {
-  const uint8_t *at;
-  size_t bytes;
-} ll_piece;
-
 typedef struct ll_batch {
   const ll_types *types;
-  size_t raw_limit;          /* for the records */
+  size_t raw_limit;          /* for the records; at most LL_BATCH_RAW_MAX */
   size_t total_limit;        /* for the whole batch */
   size_t fixed_bytes;        /* header without calibrations and segments, and the CRC */
   const ll_context *context; /* what follows the fixed part of the context */
@@ -53,8 +47,6 @@ typedef struct ll_batch {
   uint32_t number_count;
   size_t descriptors_bytes;
   uint16_t noted[65536]; /* by type number: record length or NOTED_VARIES when present, else 0 */
-
-  uint8_t together[LL_BATCH_RAW_MAX]; /* the records copied into one contiguous block, when needed */
 } ll_batch;
 
 typedef enum ll_gathered {
@@ -79,7 +71,7 @@ typedef struct ll_batch_header {
   uint64_t counters[LL_COUNTERS];
 } ll_batch_header;
 
-/* Lays the batch out at `out` (LL_BATCH_STORED_MAX bytes) and returns its length. */
+/* Lays the batch out at `out`, which has room for total_limit bytes, and returns its length. */
 size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
                       ll_compressor *compressor, const ll_batch_header *header, uint8_t *out);
 

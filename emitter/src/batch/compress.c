@@ -39,8 +39,8 @@ struct ll_compressor {
   ll_compression choice;
   bool choice_shuffled;
   uint32_t until_trial, between_trials;
-  uint8_t shuffled[LL_BATCH_RAW_MAX];
-  uint8_t trial[LL_BATCH_RAW_MAX];
+  uint8_t arranged[LL_BATCH_RAW_MAX]; /* the records in one block, in columns or as they are */
+  uint8_t sample[TRIAL_BYTES], packed_sample[TRIAL_BYTES];
 };
 
 static bool load_lz4(ll_compressor *compressor) {
@@ -158,14 +158,15 @@ static bool has_wide_tiles(void) {
 
 #endif
 
-/* The stride is a multiple of 8. Columns a power of two apart would evict each other from the L1 cache at every step,
- * so columns are built contiguously and then copied in longer runs. */
-static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t stride) {
+/* Moves `count` rows to `to`, where a column has `rows` of them. The stride is a multiple of 8. Columns a power of two
+ * apart would evict each other from the L1 cache at every step, so columns are built contiguously and then copied in
+ * longer runs. */
+static void shuffle_rows(const uint8_t *from, uint8_t *to, size_t count, size_t stride, size_t rows) {
   enum { RUN = 256 };
   uint8_t columns[16 * RUN];
-  size_t rows = bytes / stride, tiled = rows / 16 * 16, block = 0;
+  size_t tiled = count / 16 * 16, block = 0;
   bool wide = has_wide_tiles();
-  for (; block + RUN <= rows; block += RUN)
+  for (; block + RUN <= count; block += RUN)
     for (size_t column = 0, width; column < stride; column += width) {
       const uint8_t *at = from + block * stride + column;
       width = wide && stride - column >= 16 ? 16 : 8;
@@ -181,10 +182,41 @@ static void shuffle(const uint8_t *from, uint8_t *to, size_t bytes, size_t strid
   for (size_t row = block; row < tiled; row += 16)
     for (size_t column = 0; column < stride; column += 8)
       shuffle_tile(from + row * stride + column, to + column * rows + row, stride, rows);
-  for (size_t row = tiled; row < rows; row++)
+  for (size_t row = tiled; row < count; row++)
     for (size_t column = 0; column < stride; column++)
       to[column * rows + row] = from[row * stride + column];
-  memcpy(to + rows * stride, from + rows * stride, bytes % stride);
+}
+
+/* Only a sample has a part of a row at its end. */
+static void shuffle(const ll_records *records, uint8_t *to, size_t stride) {
+  size_t rows = records->bytes / stride, part = records->bytes % stride, done = 0;
+  for (uint32_t i = 0; i < records->piece_count; i++) {
+    size_t count = records->pieces[i].bytes / stride;
+    shuffle_rows(records->pieces[i].at, to + done, count, stride, rows);
+    done += count;
+  }
+  const ll_piece *last = &records->pieces[records->piece_count - 1];
+  memcpy(to + rows * stride, last->at + last->bytes - part, part);
+}
+
+/* Copies the first `bytes` bytes. */
+static void copy(const ll_records *records, uint8_t *to, size_t bytes) {
+  for (const ll_piece *piece = records->pieces; bytes > 0; piece++) {
+    size_t part = piece->bytes < bytes ? piece->bytes : bytes;
+    memcpy(to, piece->at, part);
+    to += part;
+    bytes -= part;
+  }
+}
+
+/* What the libraries compress: the records in columns, or as they are if the stride is 0. */
+static const uint8_t *arrange(ll_compressor *compressor, const ll_records *records, uint8_t stride) {
+  if (stride == 0 && records->piece_count == 1) return records->pieces[0].at;
+  if (stride != 0)
+    shuffle(records, compressor->arranged, stride);
+  else
+    copy(records, compressor->arranged, records->bytes);
+  return compressor->arranged;
 }
 
 /* Returns 0 when the result would not be smaller. */
@@ -197,11 +229,9 @@ static size_t pack(ll_compressor *compressor, ll_compression how, const uint8_t 
   return compressor->zstd_failed(packed) ? 0 : packed;
 }
 
-static size_t pack_shuffled(ll_compressor *compressor, ll_compression how, uint8_t stride, const uint8_t *from,
-                            size_t bytes, uint8_t *out) {
-  if (stride == 0) return pack(compressor, how, from, bytes, out);
-  shuffle(from, compressor->shuffled, bytes, stride);
-  return pack(compressor, how, compressor->shuffled, bytes, out);
+static size_t pack_arranged(ll_compressor *compressor, ll_compression how, uint8_t stride, const ll_records *records,
+                            uint8_t *out) {
+  return pack(compressor, how, arrange(compressor, records, stride), records->bytes, out);
 }
 
 static uint8_t stride_for(uint32_t record_bytes) {
@@ -210,8 +240,10 @@ static uint8_t stride_for(uint32_t record_bytes) {
 
 /* Compares the candidates on the beginning of the batch. Zstandard takes three times as long as LZ4, so it must save a
  * further fifth of the bytes; any compression must save at least a tenth. */
-static void choose(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint8_t stride) {
-  bytes = bytes < TRIAL_BYTES ? bytes : TRIAL_BYTES;
+static void choose(ll_compressor *compressor, const ll_records *records, uint8_t stride) {
+  size_t bytes = records->bytes < TRIAL_BYTES ? records->bytes : TRIAL_BYTES;
+  copy(records, compressor->sample, bytes);
+  ll_records sample = {&(ll_piece){compressor->sample, bytes}, 1, records->record_bytes, bytes};
   size_t best = compressor->may[LL_COMPRESSION_NONE] ? bytes - bytes / 10 : SIZE_MAX;
   ll_compression before = compressor->choice;
   bool before_shuffled = compressor->choice_shuffled;
@@ -219,7 +251,7 @@ static void choose(ll_compressor *compressor, const uint8_t *records, size_t byt
   compressor->choice_shuffled = false;
   for (ll_compression how = LL_COMPRESSION_LZ4; how <= LL_COMPRESSION_ZSTD; how++)
     for (int plain = 0; plain < 2 && compressor->may[how]; plain++) {
-      size_t packed = pack_shuffled(compressor, how, plain ? 0 : stride, records, bytes, compressor->trial);
+      size_t packed = pack_arranged(compressor, how, plain ? 0 : stride, &sample, compressor->packed_sample);
       if (packed == 0) continue;
       if (how == LL_COMPRESSION_ZSTD && compressor->may[LL_COMPRESSION_LZ4]) packed += bytes / 5;
       if (packed >= best) continue;
@@ -240,18 +272,17 @@ bool ll_compressor_is_idle(const ll_compressor *compressor, size_t bytes) {
   return !can || bytes < WORTH_IT;
 }
 
-ll_packed ll_compress(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint32_t record_bytes,
-                      uint8_t *out) {
-  if (!ll_compressor_is_idle(compressor, bytes)) {
-    uint8_t stride = stride_for(record_bytes);
-    if (compressor->until_trial == 0) choose(compressor, records, bytes, stride);
+ll_packed ll_compress(ll_compressor *compressor, const ll_records *records, uint8_t *out) {
+  if (!ll_compressor_is_idle(compressor, records->bytes)) {
+    uint8_t stride = stride_for(records->record_bytes);
+    if (compressor->until_trial == 0) choose(compressor, records, stride);
     compressor->until_trial--;
     if (compressor->choice != LL_COMPRESSION_NONE) {
       if (!compressor->choice_shuffled) stride = 0;
-      size_t packed = pack_shuffled(compressor, compressor->choice, stride, records, bytes, out);
+      size_t packed = pack_arranged(compressor, compressor->choice, stride, records, out);
       if (packed > 0) return (ll_packed){packed, (uint8_t)compressor->choice, stride};
     }
   }
-  if (bytes > 0) memcpy(out, records, bytes);
-  return (ll_packed){bytes, LL_COMPRESSION_NONE, 0};
+  copy(records, out, records->bytes);
+  return (ll_packed){records->bytes, LL_COMPRESSION_NONE, 0};
 }

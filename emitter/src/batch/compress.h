@@ -14,6 +14,20 @@ typedef enum ll_compression { LL_COMPRESSION_NONE, LL_COMPRESSION_LZ4, LL_COMPRE
 
 typedef struct ll_compressor ll_compressor;
 
+/* Contiguous records. */
+typedef struct ll_piece {
+  const uint8_t *at;
+  size_t bytes;
+} ll_piece;
+
+/* The records of a batch where they lie in the rings: pieces of whole records. */
+typedef struct ll_records {
+  const ll_piece *pieces;
+  uint32_t piece_count;
+  uint32_t record_bytes; /* length of each record; 0 when they differ */
+  size_t bytes;          /* of all pieces, at most LL_BATCH_RAW_MAX */
+} ll_records;
+
 typedef struct ll_packed {
   size_t bytes;
   uint8_t compression;
@@ -28,9 +42,7 @@ void ll_compressor_free(ll_compressor *compressor);
 /* True when records of this size are stored uncompressed without a trial. */
 bool ll_compressor_is_idle(const ll_compressor *compressor, size_t bytes);
 
-/* Writes the records to `out`, which has room for `bytes`, compressed if that is smaller. `record_bytes` is the length
- * of each record, or 0 when they differ. */
-ll_packed ll_compress(ll_compressor *compressor, const uint8_t *records, size_t bytes, uint32_t record_bytes,
-                      uint8_t *out);
+/* Writes the records to `out`, which has room for all of their bytes, compressed if that is smaller. */
+ll_packed ll_compress(ll_compressor *compressor, const ll_records *records, uint8_t *out);
 
 #endif
