@@ -1,6 +1,7 @@
-/* bench-sink: throughput of a sink without an emitter, to be compared with raw-publisher, which uses only the client
- * library. */
+/* bench-sink: throughput and processor time of a sink without an emitter, to be compared with raw-publisher, which uses
+ * only the client library, and with bench-writev, which uses none. */
 #include "options.h"
+#include "payload.h"
 #include "sink/plugin.h"
 #include "timing.h"
 
@@ -10,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] = "Usage: bench-sink --url URL [--messages N] [--bytes N]\n"
-                            "\n"
-                            "Prints messages, bytes and seconds until the last acknowledgement as JSON.\n"
-                            "--messages (4000) of --bytes (262144).\n";
+static const char usage[] =
+    "Usage: bench-sink --url URL [--messages N] [--bytes N]\n"
+    "\n"
+    "Prints messages, bytes, seconds and processor time until the last acknowledgement as JSON.\n"
+    "--messages (4000) of --bytes (262144).\n";
 
 enum { BYTES_MAX = 960000, POLL_MS = 10, PATIENCE_S = 60 };
 
@@ -27,17 +29,6 @@ static void print_trouble(void *ctx, ll_sink_log_level level, const char *messag
 static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
   (void)ctx, (void)token, (void)why;
   __atomic_fetch_add(outcome == LL_SINK_ACKED ? &acknowledged : &others, 1, __ATOMIC_RELEASE);
-}
-
-/* Incompressible bytes, as in raw-publisher. */
-static void fill(uint8_t *data, size_t bytes) {
-  uint64_t state = 88172645463325252u; /* xorshift */
-  for (size_t i = 0; i < bytes; i++) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    data[i] = (uint8_t)state;
-  }
 }
 
 static bool publish(const ll_sink_plugin *plugin, ll_sink *sink, uint64_t messages, const uint8_t *data, size_t bytes) {
@@ -79,21 +70,22 @@ int main(int argc, char **argv) {
   char why[512] = "";
   ll_sink_host host = {.url = url, .host_name = "bench", .program = "bench-sink", .log = print_trouble, .done = done};
   memcpy(host.incarnation, &(uint64_t){now_ns() ^ (uint64_t)getpid() << 40}, sizeof(uint64_t));
-  fill(data, bytes);
+  payload_fill(data, bytes);
   const ll_sink_plugin *plugin = ll_sink_plugin_for(url, why, sizeof why);
-  uint64_t began = now_ns();
+  uint64_t began = now_ns(), cpu_began = cpu_ns();
   ll_sink *sink = plugin != NULL ? plugin->open(&host, why, sizeof why) : NULL;
   if (sink == NULL) {
     fprintf(stderr, "bench-sink: %s\n", why);
     return 1;
   }
   bool published = publish(plugin, sink, messages, data, bytes);
-  double seconds = (double)(now_ns() - began) / 1e9;
+  double seconds = (double)(now_ns() - began) / 1e9, cpu_seconds = (double)(cpu_ns() - cpu_began) / 1e9;
   plugin->close(sink);
   if (!published) {
     fputs("bench-sink: not every message was acknowledged\n", stderr);
     return 1;
   }
-  printf("{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"seconds\":%.6f}\n", messages, bytes, seconds);
+  printf("{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"seconds\":%.6f,\"cpu_seconds\":%.6f}\n", messages, bytes,
+         seconds, cpu_seconds);
   return 0;
 }

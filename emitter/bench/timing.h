@@ -1,4 +1,4 @@
-/* The clocks of a benchmark: the one that measures, and the CPU's counter, which is measured. */
+/* The clocks of a benchmark: those that measure, and the CPU's counter, which is measured. */
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
@@ -9,10 +9,19 @@
 #include <x86intrin.h>
 #endif
 
-static inline uint64_t now_ns(void) {
+static inline uint64_t clock_ns(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t now_ns(void) {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Processor time of this process. */
+static inline uint64_t cpu_ns(void) {
+  return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static inline uint64_t read_tick(void) {

@@ -1,6 +1,8 @@
-"""Bytes per second through a sink, against the client library alone with the same messages, taking turns."""
+"""A sink beside the client library alone, and beside a bare writev, with the same messages, taking turns: bytes per second, and
+the sender's processor time."""
 
 import json
+from statistics import median
 
 from ..limit import at_least
 from ..processes import BIN, broker, run
@@ -12,32 +14,56 @@ CASES = [
          unit="share", limit=at_least("value", 0.85))
     for kind in ("nats", "kafka")
 ]
+# What the same runs say about processor time, and the command that is the floor.
+CPU_CASES = {
+    "nats": ("writev", Case("sink.nats.cpu", "processor time of a bare writev of the same bytes, of that of the nats sink",
+                            unit="share", limit=at_least("value", 0.9))),
+    "kafka": ("alone", Case("sink.kafka.cpu", "processor time of librdkafka alone, of that of the kafka sink", unit="share",
+                            limit=at_least("value", 0.9))),
+}
 MESSAGES, BYTES = 2000, 256 << 10
 TOPIC = {"nats": "lifeline.batches.0", "kafka": "lifeline.batches"}
 
 
-def seconds(*command):
-    return json.loads(run(*command, environment=environment()))["seconds"]
+def commands(kind, url, messages):
+    amount = ("--messages", messages, "--bytes", BYTES)
+    found = {"sink": (BIN / "bench-sink", "--url", url, *amount),
+             "alone": (BIN / "raw-publisher", kind, url.removeprefix("kafka://"), TOPIC[kind], messages, BYTES)}
+    if kind == "nats":
+        found["writev"] = (BIN / "bench-writev", "--url", url, "--subject", TOPIC[kind], *amount)
+    return found
 
 
-def pair(bare_command, sink_command, sink_first):
-    """Seconds of each. Who comes first changes, since what was written before is still on its way to the disk."""
-    if sink_first:
-        sink = seconds(*sink_command)
-        return seconds(*bare_command), sink
-    return seconds(*bare_command), seconds(*sink_command)
+def figures(command):
+    return json.loads(run(*command, environment=environment()))
+
+
+def turn(number, contenders):
+    """One run of each. Who comes first changes, since what was written before is still on its way to the disk."""
+    names = list(contenders)
+    first = number % len(names)
+    return {name: figures(contenders[name]) for name in names[first:] + names[:first]}
 
 
 def rows(case, quick):
     kind = case.name.split(".")[1]
     messages, repetitions = (300, 2) if quick else (MESSAGES, 6)
+    floor, cpu_case = CPU_CASES[kind]
     with broker(kind) as server:
-        address = server.url.removeprefix("kafka://")
-        bare_command = (BIN / "raw-publisher", kind, address, TOPIC[kind], messages, BYTES)
-        sink_command = (BIN / "bench-sink", "--url", server.url, "--messages", messages, "--bytes", BYTES)
-        seconds(*bare_command)  # warms the server up
-        pairs = [pair(bare_command, sink_command, turn % 2 == 1) for turn in range(repetitions)]
+        contenders = commands(kind, server.url, messages)
+        figures(contenders["alone"])  # warms the server up
+        turns = [turn(number, contenders) for number in range(repetitions)]
+
+    def values(contender, figure):
+        return [each[contender][figure] for each in turns]
+
+    def shares(figure, of):
+        return [one / sink for one, sink in zip(values(of, figure), values("sink", figure))]
+
     megabytes = messages * BYTES / 1e6
-    details = {"bytes_per_message": BYTES, "sink_mb_per_s": round(megabytes / min(sink for _, sink in pairs)),
-               "alone_mb_per_s": round(megabytes / min(bare for bare, _ in pairs))}
-    return [Row(case, [bare / sink for bare, sink in pairs], details=details)]
+    details = {"bytes_per_message": BYTES, "sink_mb_per_s": round(megabytes / min(values("sink", "seconds"))),
+               "alone_mb_per_s": round(megabytes / min(values("alone", "seconds")))}
+    cpu_details = {f"{name}_cpu_us_per_message": round(1e6 * median(values(name, "cpu_seconds")) / messages, 1)
+                   for name in contenders}
+    return [Row(case, shares("seconds", "alone"), details=details),
+            Row(cpu_case, shares("cpu_seconds", floor), details=cpu_details)]
