@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from ..machine import Noise
-from ..processes import cpu_seconds
 from .servers import running
 
 SIZE = 4 << 20

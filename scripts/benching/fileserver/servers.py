@@ -3,12 +3,11 @@
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-from ..processes import BIN, cpu_seconds, free_port, processes_of, wait_until
+from ..daemon import LIMIT_S, Daemon
+from ..processes import BIN, free_port, processes_of, wait_until
 
 PRELOAD = BIN.parent / "lib/lifeline-preload/liblifeline-preload.so"
 IDLE = {"vsftpd": 1, "nginx": 2, "nginx-copy": 2}  # processes without sessions
@@ -20,7 +19,6 @@ MODES = {
     "events": "every operation",
 }
 KINDS = ("disk", "net", "pipe", "wait")
-LIMIT_S = 30  # for a server to start, and to end its sessions
 
 
 def vsftpd(folder, port):
@@ -75,45 +73,19 @@ def environment(mode, folder):
     return clean | {"LIFELINE_RING_DIR": str(folder)}
 
 
-@dataclass
-class Running:
-    server: str
-    process: subprocess.Popen
-    port: int
-    total: float = 0  # seconds of CPU time from its start to its end, of its sessions too
-
+class Running(Daemon):
     @property
     def url(self):
-        return f"{'ftp' if self.server == 'vsftpd' else 'http'}://127.0.0.1:{self.port}/file"
+        return f"{'ftp' if self.name == 'vsftpd' else 'http'}://127.0.0.1:{self.port}/file"
 
     @property
     def forks(self):
         """Whether each session is a process, whose time is known exactly only after the server's end."""
-        return self.server == "vsftpd"
-
-    def cpu_seconds(self):
-        return cpu_seconds(self.process.pid)
+        return self.name == "vsftpd"
 
     def rest(self):
         """Waits until all sessions have ended."""
-        wait_until(lambda: len(processes_of(self.process.pid)) <= IDLE[self.server], f"{self.server} ends its sessions", LIMIT_S)
-
-    def end(self):
-        self.process.terminate()
-        try:
-            wait_until(self.has_ended, f"{self.server} ends", LIMIT_S)
-        except RuntimeError:
-            for pid in processes_of(self.process.pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            self.process.wait()
-            raise
-
-    def has_ended(self):
-        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
-        if pid:
-            self.process.returncode, self.total = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
-        return pid != 0
+        wait_until(lambda: len(processes_of(self.process.pid)) <= IDLE[self.name], f"{self.name} ends its sessions", LIMIT_S)
 
 
 @contextlib.contextmanager
@@ -125,9 +97,7 @@ def running(server, mode, folder):
         found = Running(server, subprocess.Popen([*prefix, *command(server, folder, port)], env=environment(mode, folder), stdout=log,
                                                  stderr=log), port)
     try:
-        wait_until(lambda: listens(port) or found.has_ended(), f"{server} answers", LIMIT_S)
-        if found.process.returncode is not None:
-            raise RuntimeError(f"it ended with {found.process.returncode}: {(folder / 'log').read_text()[-2000:]}")
+        found.answers(folder / "log")
         if (PRELOAD.name in Path(f"/proc/{found.process.pid}/maps").read_text()) != (mode != "without"):
             raise RuntimeError(f"the preload is {'not ' * (mode != 'without')}there")
         wait_until(lambda: len(processes_of(found.process.pid)) == IDLE[server], f"{server} is ready", LIMIT_S)
@@ -135,9 +105,3 @@ def running(server, mode, folder):
     finally:
         if found.process.returncode is None:
             found.end()
-
-
-def listens(port):
-    """Whether a process listens; asked of the kernel, since a connection would be a session."""
-    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(int(line[1].rpartition(":")[2], 16) == port and line[3] == "0A" for line in lines)

@@ -1,9 +1,9 @@
 """NetLogger, Table 3: what instrumentation costs a file server."""
 
-import random
 from statistics import median
 
 from ..fileserver.servers import MODES
+from ..interval import interval
 from .chart import Bar, chart
 from .machine import sentence
 from .paper import TABLE_3, TABLE_3_BYTES, TABLE_3_MACHINE
@@ -17,13 +17,6 @@ def costs(values, mode, figure):
     """By how much the mode makes the figure worse, as a share, round by round."""
     pairs = [(alone[figure], with_it[figure]) for alone, with_it in zip(values["without"], values[mode])]
     return [1 - after / before if figure == "mb_per_s" else after / before - 1 for before, after in pairs]
-
-
-def interval(costs_of_rounds):
-    """Their median, and its 95 % interval by bootstrap."""
-    generator = random.Random(1)
-    medians = sorted(median(generator.choices(costs_of_rounds, k=len(costs_of_rounds))) for _ in range(2000))
-    return median(costs_of_rounds), medians[50], medians[1949]
 
 
 def verdict(found):
