@@ -67,10 +67,11 @@ bench: ## measure, write results/bench/*.json, print what took the time
 	@scripts/build
 	@scripts/bench
 
-bench-emitter: ## what an event costs, beside its floor (QUICK=1)
+bench-emitter: ## what an event costs, beside its floor, and to memcached (QUICK=1)
 	@scripts/setup --bench
-	@scripts/build c rivals
+	@scripts/build c rivals memcached
 	@scripts/bench-emitter $(if $(QUICK),--quick)
+	@scripts/bench-memcached $(if $(QUICK),--quick)
 
 bench-jobs: ## what the engines make of events, beside others (QUICK=1)
 	@scripts/setup

@@ -23,14 +23,23 @@ class Limit:
             return 0.0
         return measured / self.bound - 1 if self.at_most else self.bound / measured - 1
 
+    @staticmethod
+    def too_few(values):
+        """Why so few values allow no verdict; empty if they are enough."""
+        return f"{len(values)} of {REPETITIONS} repetitions" if len(values) < REPETITIONS else ""
+
     def doubt(self, values):
         """Why these values, one per repetition, allow no verdict, and what would; empty if they allow one."""
-        if len(values) < REPETITIONS:
-            return f"{len(values)} of {REPETITIONS} repetitions"
+        if few := self.too_few(values):
+            return few
         spread = (max(values) - min(values)) / abs(median(values) or 1)
         if spread > SPREAD and len({self.met_by(value) for value in values}) > 1:
             return f"spread {spread:.0%}: repeat it on a quiet machine"
         return ""
+
+    def doubt_of(self, low, high):
+        """Why this interval of a median allows no verdict."""
+        return "" if self.met_by(low) == self.met_by(high) else "the interval contains the limit: repeat it on a quiet machine"
 
 
 def at_most(of, bound):

@@ -18,12 +18,16 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = ROOT / "build/emitter/bin"
 
 
-def run(*command, environment=None, timeout=900):
-    """Standard output of a command that must succeed. A setting of the environment that is None is taken out of it."""
-    settings = {key: value for key, value in {**os.environ, **(environment or {})}.items() if value is not None}
+def changed_environment(changes):
+    """Ours with these settings; one that is None is taken out of it."""
+    return {key: value for key, value in {**os.environ, **changes}.items() if value is not None}
+
+
+def run(*command, environment=None, timeout=900, folder=ROOT):
+    """Standard output of a command that must succeed."""
     try:
-        done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, timeout=timeout,
-                              env=settings)
+        done = subprocess.run([str(part) for part in command], cwd=folder, capture_output=True, text=True, timeout=timeout,
+                              env=changed_environment(environment or {}))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RuntimeError(f"{command[0]}: {error}") from error
     if done.returncode:

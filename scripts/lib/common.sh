@@ -12,6 +12,7 @@ NATS_SERVER_VERSION=2.15.2
 KAFKA_VERSION=4.3.1         # also named in scripts/kafka/**/pom.xml, which a test compares with this line
 KSQLDB_VERSION=8.2.3        # of the image that compose/ksqldb.yaml names
 PLUGINS_SUITE=trixie        # the Debian release whose docker compose is used where the machine's own is too old
+MEMCACHED_SUITE=bookworm    # the Debian release whose memcached scripts/bench-memcached builds
 
 export PATH=$DEPS/go/bin:$DEPS/bin:$PATH
 [[ :$PATH: == *:/usr/sbin:* ]] || PATH=$PATH:/usr/sbin:/sbin # tc, dockerd, iptables: not in the PATH of users

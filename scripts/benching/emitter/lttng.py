@@ -1,4 +1,4 @@
-"""A session daemon and a session of LTTng for the one tracepoint, and their end."""
+"""A session daemon and a session of LTTng, and their end."""
 
 import contextlib
 import os
@@ -12,8 +12,8 @@ from ..processes import run
 
 
 class Trace:
-    def __init__(self, session, folder, environment):
-        self.session, self.folder, self.environment = session, folder, environment
+    def __init__(self, session, folder, environment, daemon):
+        self.session, self.folder, self.environment, self.daemon = session, folder, environment, daemon
 
     def stop(self):
         """Events that were discarded, and the bytes of those that were kept."""
@@ -26,7 +26,7 @@ class Trace:
 
 @contextlib.contextmanager
 def daemon(environment):
-    """A session daemon of our own, unless this user has one already: there can be only one."""
+    """A session daemon of our own, unless this user has one already: there can be only one. Gives the pid of ours."""
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
         pidfile = Path(folder) / "pid"
         try:
@@ -36,7 +36,7 @@ def daemon(environment):
                 raise
         own = int(pidfile.read_text()) if pidfile.exists() else None
         try:
-            yield
+            yield own
         finally:
             if own:
                 end(own)
@@ -52,20 +52,20 @@ def end(pid):
 
 
 @contextlib.contextmanager
-def traced(folder):
-    """The tracepoint is on, into files in the folder, which also holds the tools' settings."""
+def traced(folder, tracepoints="lifeline_bench:my_event"):
+    """The tracepoints are on, into files in the folder, which also holds the tools' settings."""
     environment = {"LTTNG_HOME": folder, "LTTNG_UST_REGISTER_TIMEOUT": "10000"}
     session = f"lifeline-bench-{os.getpid()}"
 
     def lttng(*arguments):
         run("lttng", *arguments, environment=environment, timeout=60)
 
-    with daemon(environment):
+    with daemon(environment) as own:
         lttng("create", session, f"--output={folder}/trace")
         try:
             lttng("enable-channel", "-u", "my_channel", "-s", session, "--subbuf-size=1M", "--num-subbuf=4")
-            lttng("enable-event", "-u", "lifeline_bench:my_event", "-s", session, "-c", "my_channel")
+            lttng("enable-event", "-u", tracepoints, "-s", session, "-c", "my_channel")
             lttng("start", session)
-            yield Trace(session, folder, environment)
+            yield Trace(session, folder, environment, own)
         finally:
             lttng("destroy", session)

@@ -6,7 +6,7 @@ import sys
 from ..machine import ROOT
 from . import bottleneck, calipers, console
 from . import emitter as emitter_page
-from . import fileserver, jobs, overview, scale, table1, table2, transfers, triggers
+from . import fileserver, jobs, memcached, overview, scale, table1, table2, transfers, triggers
 
 RESULTS = ROOT / "results"
 
@@ -38,7 +38,11 @@ def pages(bench):
     if served:
         found["netlogger-table-3.md"] = fileserver.page(served)
         found["netlogger-table-3.svg"] = fileserver.plot(served)
-    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "scale", "console", "file-server")]
+    program = bench.get("memcached")
+    if program:
+        found["memcached.md"] = memcached.page(program)
+        found["memcached.svg"] = memcached.plot(program)
+    single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "scale", "console", "file-server", "memcached")]
     validated = RESULTS / "validation" / "bottleneck.json"
     validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
     if validation:
@@ -47,7 +51,7 @@ def pages(bench):
     if matrix:
         found["bottleneck/README.md"] = transfers.page(matrix)
         found |= {f"bottleneck/{name}": picture for name, picture in transfers.figures(matrix).items()}
-    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix, served)
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix, served, program)
     return found
 
 

@@ -1,6 +1,6 @@
 """results/README.md: what there is, and the figures that have no page of their own."""
 
-from . import bottleneck, calipers, fileserver, figures, transfers
+from . import bottleneck, calipers, fileserver, figures, memcached, transfers
 from .machine import sentence
 
 
@@ -52,13 +52,19 @@ def served_lines(served):
             f"{fileserver.of(served)} |"]
 
 
+def memcached_lines(program):
+    if program is None:
+        return []
+    return [f"| [memcached.md](memcached.md) | {memcached.summary(program)} |"]
+
+
 # Written by make results-fleet, which has a form of its own.
 FLEET = "| [fleet/](fleet/README.md) | the generator fleet: a study of publish/subscribe systems, repeated on today's brokers |"
 
 
-def contents(emitter, jobs, validation, measured, matrix, served):
-    lines = [*emitter_lines(emitter), *served_lines(served), *jobs_lines(jobs), *console_lines(measured), *bottleneck_lines(validation),
-             *matrix_lines(matrix)]
+def contents(emitter, jobs, validation, measured, matrix, served, program):
+    lines = [*emitter_lines(emitter), *memcached_lines(program), *served_lines(served), *jobs_lines(jobs), *console_lines(measured),
+             *bottleneck_lines(validation), *matrix_lines(matrix)]
     return ["| page | what |", "| --- | --- |", *lines, FLEET, ""] if lines else []
 
 
@@ -68,11 +74,11 @@ def line(m):
     return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
 
 
-def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None, served=None):
+def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None, served=None, program=None):
     """`bench`: what scripts/bench measured, one document per figure."""
     lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter`, `make bench-jobs`, "
-             "`make bench-scale`, `make bench-console`, `make results-fileserver` and `make bench` measured. Each page names its command and its machine.", "",
-             *contents(emitter, jobs, validation, measured, matrix, served)]
+             "`make bench-scale`, `make bench-console`, `make results-fileserver` and `make bench` measured. Each page names its command and its "
+             "machine.", "", *contents(emitter, jobs, validation, measured, matrix, served, program)]
     if bench:
         taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
         lines += ["## Decoding, archive and stream jobs", "",
