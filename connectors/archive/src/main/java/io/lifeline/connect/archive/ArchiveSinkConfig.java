@@ -34,7 +34,9 @@ final class ArchiveSinkConfig extends AbstractConfig {
 
   private Archive parquet(Path directory) {
     ParquetOptions options = ParquetOptions.in(directory);
-    return new ParquetArchive(options.withRoll(roll(options.roll())));
+    return new ParquetArchive(options.withRoll(roll(options.roll()))
+        .withCompacting(getBoolean(ArchiveSinkSettings.COMPACT))
+        .withRetention(duration(ArchiveSinkSettings.RETENTION_MS).orElse(null)));
   }
 
   private Archive postgres() {

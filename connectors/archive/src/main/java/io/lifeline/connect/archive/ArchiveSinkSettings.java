@@ -26,6 +26,7 @@ final class ArchiveSinkSettings {
   static final String SCHEMA = "archive.schema";
   static final String PARTITION_MS = "archive.partition.ms";
   static final String RETENTION_MS = "archive.retention.ms";
+  static final String COMPACT = "archive.compact";
   static final String ROLL_BYTES = "archive.roll.bytes";
   static final String ROLL_INTERVAL_MS = "archive.roll.interval.ms";
   static final String REMEMBERED_MS = "archive.remembered.ms";
@@ -88,8 +89,14 @@ final class ArchiveSinkSettings {
             SettingRecommender.of(HOUR_MS, 24 * HOUR_MS, 7 * 24 * HOUR_MS).shownWhenSet(URL))
         .define(
             RETENTION_MS, Type.LONG, null, atLeast(HOUR_MS), Importance.MEDIUM,
-            "Time in milliseconds after which partitions are dropped. If not set, partitions are never dropped.",
-            PLACE, ++order, Width.SHORT, "Retention", OF_A_DATABASE);
+            "Time in milliseconds after which partitions of a database, or Parquet files, are dropped. If not set,"
+                + " nothing is dropped.",
+            PLACE, ++order, Width.SHORT, "Retention")
+        .define(
+            COMPACT, Type.BOOLEAN, true, Importance.LOW,
+            "Whether one of the tasks merges small Parquet files in the background. It takes at most a quarter of a"
+                + " processor, and up to 512 MiB of off-heap memory.",
+            PLACE, ++order, Width.SHORT, "Compaction", SettingRecommender.whenSet(DIRECTORY));
   }
 
   private static void defineBuffering() {

@@ -1,6 +1,7 @@
 package io.lifeline.console.archive;
 
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import java.io.IOException;
 import java.sql.PreparedStatement;
@@ -112,6 +113,16 @@ public final class LimitedReader implements ArchiveReader {
   @Override
   public String within(long fromNs, long toNs) {
     return archive.within(fromNs, toNs);
+  }
+
+  @Override
+  public String events(TimeSpan span) {
+    return archive.events(span);
+  }
+
+  @Override
+  public String eventsOf(String eventType, TimeSpan span) throws SQLException {
+    return archive.eventsOf(eventType, span);
   }
 
   /** The archive stays open. */

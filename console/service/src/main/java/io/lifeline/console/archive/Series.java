@@ -3,7 +3,7 @@ package io.lifeline.console.archive;
 import io.lifeline.codec.FieldType;
 import io.lifeline.console.index.Span;
 import io.lifeline.jobs.archive.ArchiveReader;
-import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -47,9 +47,9 @@ public final class Series {
     String time = archive.timeNs();
     String part = "CAST(floor((t - " + span.from() + ") / CAST(" + width + " AS DOUBLE PRECISION)) AS BIGINT)";
     String sql = "SELECT " + part + " AS p, min(v), avg(v), max(v), count(v) FROM (SELECT " + time + " AS t, "
-        + archive.real(type, field) + " AS v FROM " + Sql.identifier(archive.viewOf(type)) + " WHERE " + time
-        + " BETWEEN " + span.from() + " AND " + span.to()
-        + ") AS samples WHERE v IS NOT NULL GROUP BY p ORDER BY p";
+        + archive.real(type, field) + " AS v FROM "
+        + archive.eventsOf(type, new TimeSpan(span.from(), span.to())) + " AS within_span WHERE " + time + " BETWEEN "
+        + span.from() + " AND " + span.to() + ") AS samples WHERE v IS NOT NULL GROUP BY p ORDER BY p";
     List<double[]> rows = new ArrayList<>();
     try (PreparedStatement query = archive.prepare(sql); ResultSet found = query.executeQuery()) {
       while (found.next()) {

@@ -4,6 +4,7 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.core.live.SeenBatches;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -50,7 +51,7 @@ final class ArchiveHistory {
 
   private void load(Slices.Slice slice) throws SQLException {
     try (PreparedStatement query = archive.prepare("SELECT " + archive.timeNs() + " AS t, type, id, incarnation, route,"
-        + " sequence FROM events WHERE " + archive.within(slice.fromNs(), slice.toNs()) + " ORDER BY t")) {
+        + " sequence FROM " + archive.events(new TimeSpan(slice.fromNs(), slice.toNs())) + " AS e ORDER BY t")) {
       query.setFetchSize(PIECE);
       try (ResultSet rows = query.executeQuery()) {
         List<Row> piece = nextPiece(rows);

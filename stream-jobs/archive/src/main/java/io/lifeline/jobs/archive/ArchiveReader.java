@@ -53,6 +53,16 @@ public interface ArchiveReader extends AutoCloseable {
    */
   String within(long fromNs, long toNs);
 
+  /** Returns a table expression with the events of the view {@code events} in a span, for which little is read. */
+  default String events(TimeSpan span) {
+    return "(SELECT * FROM events WHERE " + within(span.fromNs(), span.toNs()) + ")";
+  }
+
+  /** As {@link #events}, with the events of the view of a type that exists. */
+  default String eventsOf(String eventType, TimeSpan span) throws SQLException {
+    return "(SELECT * FROM " + Sql.identifier(viewOf(eventType)) + " WHERE " + within(span.fromNs(), span.toNs()) + ")";
+  }
+
   @Override
   void close() throws SQLException;
 }

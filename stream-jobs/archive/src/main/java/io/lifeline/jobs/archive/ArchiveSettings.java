@@ -28,10 +28,20 @@ public final class ArchiveSettings {
       throw new ConfigException("archive.dir and archive.url are both set: remove one of them");
     }
     if (parquet) {
-      ParquetOptions options = ParquetOptions.in(config.get(Keys.ARCHIVE_DIR));
-      return Optional.of(new ParquetArchive(options.withRoll(roll(config, options.roll()))));
+      return Optional.of(new ParquetArchive(parquet(config)));
     }
     return postgres ? Optional.of(new PostgresArchive(postgres(config))) : Optional.empty();
+  }
+
+  private static ParquetOptions parquet(JobConfig config) {
+    try {
+      ParquetOptions options = ParquetOptions.in(config.get(Keys.ARCHIVE_DIR));
+      return options.withRoll(roll(config, options.roll()))
+          .withCompacting(config.get(Keys.ARCHIVE_COMPACT))
+          .withRetention(config.find(Keys.ARCHIVE_RETENTION).orElse(null));
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(e.getMessage());
+    }
   }
 
   private static PostgresOptions postgres(JobConfig config) {

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.cli;
 
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EventReader;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.postgres.PostgresEvents;
 import io.lifeline.jobs.archive.postgres.PostgresOptions;
 import io.lifeline.jobs.archive.postgres.PostgresReader;
@@ -41,8 +42,17 @@ public class ArchiveConnection {
    * @param memoryBytes what queries may use in this process; null for no limit
    */
   public ArchiveReader open(String location, Long memoryBytes) throws IOException, SQLException {
+    return open(location, memoryBytes, TimeSpan.ALL);
+  }
+
+  /** @param span times that the views over events are limited to */
+  ArchiveReader open(String location, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
     if (!PostgresUrl.isMeantBy(location)) {
-      return ArchiveDatabase.open(Path.of(location), memoryBytes);
+      return ArchiveDatabase.open(Path.of(location), memoryBytes, span);
+    }
+    if (!span.equals(TimeSpan.ALL)) {
+      throw new ParameterException(command.commandLine(), "--from and --to are for Parquet archives: PostgreSQL skips"
+          + " other times by itself if the query has a condition on ts");
     }
     return PostgresReader.open(postgres(location));
   }

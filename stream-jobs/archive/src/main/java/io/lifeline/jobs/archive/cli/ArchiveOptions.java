@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.cli;
 
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EventReader;
+import io.lifeline.jobs.archive.TimeSpan;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -17,6 +18,11 @@ final class ArchiveOptions extends ArchiveConnection {
   /** Opens the archive, which must exist. */
   ArchiveReader open() throws IOException, SQLException {
     return open(archive, null);
+  }
+
+  /** As {@link #open()}, with views over events that are limited to these times. */
+  ArchiveReader open(TimeSpan span) throws IOException, SQLException {
+    return open(archive, null, span);
   }
 
   /** As {@link #openEvents(String, Path, long)}, of the archive that was selected. */

@@ -16,14 +16,17 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "compact",
     mixinStandardHelpOptions = true,
-    description = "Merges small files of the archive, while jobs write and queries read.",
+    description = "Merges all small files of the archive, while jobs write and queries read.",
     footer = {
+      "",
+      "Writers merge files in the background by themselves (archive.compact); this",
+      "merges as many as possible at once. It fails while a writer does so.",
       "",
       "Replaced files are kept for the grace period, for running queries;",
       "a later run deletes them. It may be killed at any moment. What is damaged is",
       "left alone, each a line, and then the exit code is 1.",
       "",
-      "Example, from a timer once an hour: lifeline-jobs compact --archive archive"
+      "Example: lifeline-jobs compact --archive archive"
     })
 public final class CompactCommand implements Callable<Integer> {
 
@@ -33,7 +36,7 @@ public final class CompactCommand implements Callable<Integer> {
   private Path archive;
 
   @Option(names = "--target-mib", paramLabel = "N", defaultValue = "256",
-      description = "merge rolls up to this size (default ${DEFAULT-VALUE} MiB)")
+      description = "merge files up to this size (default ${DEFAULT-VALUE} MiB)")
   private long targetMib;
 
   @Option(names = "--grace-seconds", paramLabel = "N", defaultValue = "600",

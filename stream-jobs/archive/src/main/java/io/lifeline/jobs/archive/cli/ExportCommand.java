@@ -93,11 +93,8 @@ public final class ExportCommand implements Callable<Integer> {
   @Option(names = "--host", paramLabel = "GLOB", description = "only events of these hosts")
   private String host;
 
-  @Option(names = {"--from", "--since"}, paramLabel = "TIME", description = "only events at or after this time")
-  private String from;
-
-  @Option(names = {"--to", "--until"}, paramLabel = "TIME", description = "only events before this time")
-  private String to;
+  @Mixin
+  private final SpanOptions span = new SpanOptions();
 
   @Option(names = "--session", paramLabel = "ID",
       description = "only what belongs to this session: events of its programs, and of its hosts meanwhile")
@@ -181,18 +178,8 @@ public final class ExportCommand implements Callable<Integer> {
   }
 
   private EventSelection selection() {
-    long nowNs = System.currentTimeMillis() * 1_000_000L;
-    return new EventSelection(types.stream().map(Glob::of).toList(), program, host, time("--from", from, nowNs),
-        time("--to", to, nowNs), where, session);
-  }
-
-  private Long time(String option, String text, long nowNs) {
-    try {
-      return text == null ? null : TimeOption.parse(text, nowNs);
-    } catch (IllegalArgumentException e) {
-      throw wrong(option + " is a time such as 2026-11-21T05:19:00Z, seconds since 1970, or an age such as 10m, not '"
-          + text + "'");
-    }
+    return new EventSelection(types.stream().map(Glob::of).toList(), program, host, span.sinceNs(), span.untilNs(),
+        where, session);
   }
 
   private void check() {

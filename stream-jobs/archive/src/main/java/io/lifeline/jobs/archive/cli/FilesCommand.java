@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -22,8 +23,11 @@ import picocli.CommandLine.Spec;
       "Without --shared and --sql: the files that hold nothing else. A type that was",
       "rare when they were written shares files with others: --shared lists those;",
       "their column name has the type, fields has the fields as JSON. The query that",
-      "--sql prints reads all of them, in any DuckDB. Ask again for newer events: a",
-      "compaction deletes what it replaced, ten minutes later.",
+      "--sql prints reads all of them, in any DuckDB. Ask again for newer events: what",
+      "a compaction replaced is deleted later, by writers after an hour.",
+      "",
+      "With --from or --to, files that have no events of that time are left out; others",
+      "may have further events, which the query excludes.",
       "",
       "Example:",
       "  duckdb -c \"SELECT count(*) FROM ($(lifeline-jobs files --archive archive \\",
@@ -36,6 +40,9 @@ public final class FilesCommand implements Callable<Integer> {
 
   @Option(names = "--type", required = true, paramLabel = "NAME", description = "the event type")
   private String type;
+
+  @Mixin
+  private final SpanOptions span = new SpanOptions();
 
   @ArgGroup
   private What what = new What();
@@ -54,7 +61,7 @@ public final class FilesCommand implements Callable<Integer> {
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     try {
-      TypeFiles files = TypeFiles.of(archive, type);
+      TypeFiles files = TypeFiles.of(archive, type, span.span());
       if (what.sql) { // names in it come from emitters
         out.println(System.console() == null ? files.sql() : Terminal.printableLines(files.sql()));
       } else {

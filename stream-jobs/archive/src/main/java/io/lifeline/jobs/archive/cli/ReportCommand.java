@@ -43,6 +43,9 @@ import picocli.CommandLine.Spec;
       "if every other one is for at least a fifth less. It is named when at least",
       "95 %% of resamples of the run agree (the certainty), else the answer is none.",
       "",
+      "With --from or --to (a Parquet archive), stages and bottleneck are those of that",
+      "time; the ledger is always that of the whole archive, with expired events.",
+      "",
       "Exit status: 0, or 1 if the archive cannot be read.",
       "",
       "Examples:",
@@ -54,6 +57,9 @@ public final class ReportCommand implements Callable<Integer> {
 
   @Mixin
   private final ArchiveOptions archive = new ArchiveOptions();
+
+  @Mixin
+  private final SpanOptions span = new SpanOptions();
 
   @Option(names = "--svg", paramLabel = "FILE", description = "draw the blocks' lifelines into this file")
   private Path svg;
@@ -70,7 +76,7 @@ public final class ReportCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    try (ArchiveReader reader = archive.open()) {
+    try (ArchiveReader reader = archive.open(span.span())) {
       Report report = Report.of(reader, emitted);
       String picture = svg == null ? null : report.lifelinesSvg();
       if (picture != null) {

@@ -29,10 +29,17 @@ import picocli.CommandLine.Spec;
       "(the events of each id, in order), batches, ledger, emitters; on PostgreSQL",
       "also latest (the newest event of each type and emitter), types.",
       "",
+      "With --from or --to, the views of events have only those of that time, and only",
+      "files that may have such events are read: of a large Parquet archive, ask like",
+      "that for an hour. Times are like 2026-11-21T05:19:00Z (UTC), seconds since 1970,",
+      "or an age such as 90s, 10m, 2h or 1d.",
+      "",
       "Examples:",
       "  lifeline-jobs sql --archive archive 'SHOW TABLES'",
       "  lifeline-jobs sql --archive archive \\",
       "      'SELECT type, count(*) FROM events GROUP BY ALL'",
+      "  lifeline-jobs sql --archive archive --from 1h \\",
+      "      'SELECT host, max(load) FROM \"host.load\" GROUP BY host'",
       "  lifeline-jobs sql --archive archive --csv \\",
       "      'SELECT ts, nbytes FROM \"disk.read.end\" ORDER BY ts'",
       "  lifeline-jobs sql --archive postgresql://me@db.example/events \\",
@@ -42,6 +49,9 @@ public final class SqlCommand implements Callable<Integer> {
 
   @Mixin
   private final ArchiveOptions archive = new ArchiveOptions();
+
+  @Mixin
+  private final SpanOptions span = new SpanOptions();
 
   @ArgGroup
   private Format format = new Format();
@@ -61,7 +71,7 @@ public final class SqlCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (ArchiveReader reader = archive.open(); PreparedStatement query = reader.prepare(sql)) {
+    try (ArchiveReader reader = archive.open(span.span()); PreparedStatement query = reader.prepare(sql)) {
       print(query);
       return 0;
     } catch (IOException | SQLException e) {

@@ -7,7 +7,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,7 +23,8 @@ import java.util.stream.Stream;
  *
  * <pre>
  * manifests/0-00000000000000000042.json                        a roll of partition 0 that begins at offset 42
- * manifests/0-00000000000000000042.00000000000000000977.json   a compaction of [42, 977)
+ * manifests/0-00000000000000000042.00000000000000000977.json   what replaced all manifests of [42, 977)
+ * manifests/0-00000000000000000042.00000000000000000977.1.json what replaced that one
  * data/*.parquet                                               files named in manifests; .tmp before publication
  * locks/partition-0, locks/compaction                          held by the active writer
  * </pre>
@@ -30,7 +36,7 @@ public final class ArchiveDirectory {
   private static final int RENAME_POLLS = 20;
 
   private static final long RENAME_POLL_NS = 10_000_000;
-  private static final Pattern COMPACTED = Pattern.compile("(\\d+)-\\d{20}\\.(\\d{20})\\.json");
+  private static final Pattern COMPACTED = Pattern.compile("(\\d+)-\\d{20}\\.(\\d{20})(?:\\.(\\d+))?\\.json");
 
   private final Path root;
   private final Path manifests;
@@ -71,8 +77,23 @@ public final class ArchiveDirectory {
     return "%d-%020d.json".formatted(partition, from);
   }
 
-  static String compactedName(int partition, long from, long to) {
-    return "%d-%020d.%020d.json".formatted(partition, from, to);
+  /**
+   * Returns the name of a manifest that replaces others. Names are never used again, since readers know manifests by
+   * their names.
+   */
+  static String compactedName(int partition, long from, long to, Collection<String> replaced) {
+    String name = "%d-%020d.%020d".formatted(partition, from, to);
+    String only = replaced.size() == 1 ? replaced.iterator().next() : "";
+    Matcher matcher = COMPACTED.matcher(only);
+    if (!only.startsWith(name) || !matcher.matches()) {
+      return name + ".json";
+    }
+    return name + "." + (matcher.group(3) == null ? 1 : Long.parseLong(matcher.group(3)) + 1) + ".json";
+  }
+
+  /** Returns the partition of a manifest with that name. */
+  static int partitionOf(String manifestName) {
+    return Integer.parseInt(manifestName.substring(0, manifestName.indexOf('-')));
   }
 
   /** Returns the end offset of a compaction's manifest; -1 if the name is not such a manifest of that partition. */
@@ -113,6 +134,19 @@ public final class ArchiveDirectory {
               + "): stop that one, or give this one another archive.dir");
     }
     return lock;
+  }
+
+  /** Returns the path of each data file of the manifests. */
+  public Map<String, String> locate(Collection<Manifest> manifests) throws IOException {
+    Set<String> present = new HashSet<>(names(data));
+    Map<String, String> paths = new HashMap<>();
+    for (Manifest manifest : manifests) {
+      for (Manifest.FileEntry file : manifest.files()) {
+        Path path = present.contains(file.name()) ? data.resolve(file.name()) : locate(file.name());
+        paths.put(file.name(), path.toString());
+      }
+    }
+    return paths;
   }
 
   /**

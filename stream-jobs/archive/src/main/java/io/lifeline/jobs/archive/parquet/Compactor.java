@@ -4,9 +4,6 @@ import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.RouteEntry;
-import io.lifeline.jobs.archive.Sql;
-import io.lifeline.jobs.archive.TypeEntry;
-import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -19,25 +16,33 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
 
 /**
- * Merges the files of many rolls into a few, while writers write and readers read.
+ * Merges the manifests of many rolls, and their small files, into a few, and drops expired files, while writers write
+ * and readers read.
  *
- * <p>A compaction is published like a roll, by one manifest that lists the manifests it replaces; from then on those
- * are ignored. It then removes them. Their data files stay for a grace period, for readers that opened the archive
- * earlier, and are deleted by a later compaction. After a crash at any moment either the old or the new manifests are
- * valid.
+ * <p>The data files that are no longer used stay for a grace period, for readers that opened the archive earlier, and
+ * are deleted by a later run. After a crash at any moment either the old or the new manifests are valid.
  */
 public final class Compactor {
-  private static final long DUCKDB_BYTES = 1L << 30;
+  /** Default of the maximum total size of files that are merged into one. */
+  public static final long DEFAULT_TARGET_BYTES = 256L << 20;
+
+  /** Memory of DuckDB per thread, and at most. */
+  private static final long THREAD_BYTES = 512L << 20;
+
+  private static final long MAX_BYTES = 1L << 30;
 
   private final ParquetOptions options;
   private final ArchiveDirectory directory;
   private final long targetBytes;
   private final Duration grace;
   private final Consumer<PublicationStep> progress;
+  private volatile DuckTables duck;
+  private long newestMessageMs;
 
   /**
    * Result of a compaction.
@@ -48,8 +53,8 @@ public final class Compactor {
       List<String> damages) {}
 
   /**
-   * @param targetBytes maximum total size of the files of rolls merged together
-   * @param grace how long replaced data files are kept
+   * @param targetBytes maximum total size of files that are merged into one
+   * @param grace how long files that are no longer used are kept
    */
   public Compactor(ParquetOptions options, long targetBytes, Duration grace) {
     this(options, targetBytes, grace, step -> {});
@@ -64,7 +69,7 @@ public final class Compactor {
   }
 
   /**
-   * Merges all rolls that can be merged.
+   * Merges everything that can be merged.
    *
    * @throws ArchiveCollisionException if another compaction is running
    */
@@ -73,217 +78,214 @@ public final class Compactor {
       throw new ArchiveException("there is no archive at " + options.directory());
     }
     directory.create();
+    return run(Policy.EVERYTHING, workedNs -> true);
+  }
+
+  /** Ends the copying of a run in another thread, which then fails. */
+  void cancel() {
+    DuckTables running = duck;
+    if (running != null) {
+      running.cancelCopy();
+    }
+  }
+
+  /**
+   * Merges what the policy says, and drops expired files.
+   *
+   * @param goesOn called after each replacement with its nanoseconds; may wait, and returns whether to go on
+   * @throws ArchiveCollisionException if another compaction is running
+   */
+  Result run(Policy policy, LongPredicate goesOn) throws IOException {
+    long memory = Math.min(MAX_BYTES, THREAD_BYTES * options.threads());
     try (WriterLock lock = directory.lock("compaction", "the compaction");
-        DuckTables duck = new DuckTables(options.threads(), DUCKDB_BYTES)) {
-      Map<String, Manifest> before = Manifests.readByName(directory);
-      List<String> damages = new ArrayList<>();
-      finishFormerOnes(before, damages);
-      int deleted = deleteObsolete(before.values());
-      for (Map<String, Manifest> group : groups(before)) {
-        for (Map<String, Manifest> sound : soundParts(group, damages)) {
+        DuckTables tables = new DuckTables(options.threads(), memory)) {
+      duck = tables;
+      return new Run(policy, goesOn, new Replacement(directory, tables, new Publication(directory, progress))).all();
+    } finally {
+      duck = null;
+    }
+  }
+
+  /**
+   * Returns when what has expired was received at the latest. The time is that of the newest message that a run has
+   * seen, but never later than this machine's clock: data is dropped too early only if both clocks are wrong.
+   */
+  private long expiryMs(Collection<Manifest> manifests) {
+    for (Manifest manifest : manifests) {
+      for (RouteEntry route : manifest.routes()) {
+        newestMessageMs = Math.max(newestMessageMs, route.lastBrokerTimeMs());
+      }
+    }
+    return options.retention() == null ? Long.MIN_VALUE
+        : Math.min(newestMessageMs, System.currentTimeMillis()) - options.retention().toMillis();
+  }
+
+  /** One run over the partitions, one after the other, so that only the manifests of one are in memory. */
+  private final class Run {
+    private final Policy policy;
+    private final LongPredicate goesOn;
+    private final Replacement replacement;
+    private final Set<String> damages = new LinkedHashSet<>();
+    private int manifestsBefore;
+    private int manifestsAfter;
+    private int filesBefore;
+    private int filesAfter;
+    private int deleted;
+    private long expiryMs = Long.MIN_VALUE;
+    private boolean isOver;
+
+    Run(Policy policy, LongPredicate goesOn, Replacement replacement) {
+      this.policy = policy;
+      this.goesOn = goesOn;
+      this.replacement = replacement;
+    }
+
+    Result all() throws IOException {
+      for (int partition : Manifests.partitions(directory)) {
+        if (!isOver) {
+          partition(partition);
+        }
+      }
+      return new Result(manifestsBefore, manifestsAfter, filesBefore, filesAfter, deleted, List.copyOf(damages));
+    }
+
+    private void partition(int partition) throws IOException {
+      Map<String, Manifest> manifests = Manifests.readByName(directory, partition);
+      manifestsBefore += manifests.size();
+      filesBefore += files(manifests);
+      finishFormerOnes(manifests.values());
+      removeUnpublished(partition, manifests.values());
+      deleteObsolete(manifests.values());
+      expiryMs = expiryMs(manifests.values());
+      long end = manifests.values().stream().mapToLong(Manifest::to).max().orElse(0);
+      while (replaceGroups(groups(upTo(end, manifests)))) {
+        manifests = Manifests.readByName(directory, partition);
+      }
+      manifestsAfter += manifests.size();
+      filesAfter += files(manifests);
+    }
+
+    /** Returns the manifests up to that offset: what a writer adds meanwhile is left for the next run. */
+    private static Map<String, Manifest> upTo(long end, Map<String, Manifest> manifests) {
+      Map<String, Manifest> older = new LinkedHashMap<>(manifests);
+      older.values().removeIf(manifest -> manifest.to() > end);
+      return older;
+    }
+
+    private static int files(Map<String, Manifest> manifests) {
+      return manifests.values().stream().mapToInt(manifest -> manifest.files().size()).sum();
+    }
+
+    /** Finishes published replacements that were interrupted. */
+    private void finishFormerOnes(Collection<Manifest> manifests) throws IOException {
+      for (Manifest manifest : manifests) {
+        if (!manifest.replaces().isEmpty()) {
           try {
-            merge(sound, duck);
-          } catch (ArchiveWriteException | ArchiveCollisionException e) {
-            throw e;
-          } catch (ArchiveException e) { // damaged, and without a hash
+            replacement.finish(manifest);
+          } catch (ArchiveException e) { // a file is lost, but its sources may still exist
             damages.add(e.getMessage());
           }
         }
       }
-      Map<String, Manifest> after = Manifests.readByName(directory);
-      return new Result(before.size(), after.size(), files(before), files(after), deleted,
-          List.copyOf(damages));
     }
-  }
 
-  private static int files(Map<String, Manifest> manifests) {
-    return manifests.values().stream().mapToInt(manifest -> manifest.files().size()).sum();
-  }
-
-  /** Finishes published compactions that were interrupted, and removes the files of unpublished ones. */
-  private void finishFormerOnes(Map<String, Manifest> manifests, List<String> damages) throws IOException {
-    Publication publication = new Publication(directory, progress);
-    for (Manifest manifest : manifests.values()) {
-      if (!manifest.replaces().isEmpty()) {
-        try {
-          publication.rollForward(manifest.files());
-          removeReplaced(manifest);
-        } catch (ArchiveException e) { // a file is lost, but its sources may still exist
-          damages.add(e.getMessage());
+    private void removeUnpublished(int partition, Collection<Manifest> manifests) throws IOException {
+      Set<String> published = manifests.stream().flatMap(manifest -> manifest.files().stream())
+          .map(file -> file.name() + ArchiveDirectory.TEMPORARY).collect(Collectors.toSet());
+      for (String name : ArchiveDirectory.names(directory.data())) {
+        if (name.startsWith("compact-" + partition + "-") && name.endsWith(ArchiveDirectory.TEMPORARY)
+            && !published.contains(name)) {
+          Files.deleteIfExists(directory.data().resolve(name));
         }
       }
     }
-    for (String name : ArchiveDirectory.names(directory.data())) {
-      if (name.startsWith("compact-") && name.endsWith(ArchiveDirectory.TEMPORARY)) {
-        Files.deleteIfExists(directory.data().resolve(name));
-      }
-    }
-  }
 
-  private void removeReplaced(Manifest manifest) throws IOException {
-    boolean removed = false;
-    for (String name : manifest.replaces()) {
-      removed |= Files.deleteIfExists(directory.manifests().resolve(name));
-    }
-    if (removed) {
-      ArchiveDirectory.sync(directory.manifests());
-    }
-  }
-
-  private int deleteObsolete(Collection<Manifest> manifests) throws IOException {
-    Instant now = Instant.now();
-    int deleted = 0;
-    for (Manifest manifest : manifests) {
-      if (Instant.parse(manifest.written()).plus(grace).isBefore(now) && isInPlace(manifest)) {
-        for (String name : manifest.obsolete()) {
-          deleted += Files.deleteIfExists(directory.data().resolve(name)) ? 1 : 0;
-        }
-      }
-    }
-    return deleted;
-  }
-
-  /** Returns groups of at least two adjacent rolls of a partition that are small enough to be merged. */
-  private List<Map<String, Manifest>> groups(Map<String, Manifest> manifests) throws IOException {
-    List<Map<String, Manifest>> groups = new ArrayList<>();
-    Map<String, Manifest> group = new LinkedHashMap<>();
-    int partition = -1;
-    long bytes = 0;
-    for (Map.Entry<String, Manifest> entry : Manifests.ordered(manifests)) {
-      Manifest manifest = entry.getValue();
-      long size = manifest.files().stream().mapToLong(Manifest.FileEntry::bytes).sum();
-      if (manifest.partition() != partition || bytes + size > targetBytes || !isInPlace(manifest)) {
-        groups.add(group);
-        group = new LinkedHashMap<>();
-        bytes = 0;
-      }
-      partition = manifest.partition();
-      if (isInPlace(manifest)) {
-        group.put(entry.getKey(), manifest);
-        bytes += size;
-      }
-    }
-    groups.add(group);
-    groups.removeIf(candidate -> candidate.size() < 2);
-    return groups;
-  }
-
-  /** Returns whether all files have been renamed to their final names. */
-  private boolean isInPlace(Manifest manifest) {
-    return manifest.files().stream().allMatch(file -> Files.exists(directory.data().resolve(file.name())));
-  }
-
-  private void merge(Map<String, Manifest> group, DuckTables duck) throws IOException {
-    List<Manifest> old = List.copyOf(group.values());
-    int partition = old.get(0).partition();
-    long from = old.get(0).from();
-    long to = old.get(old.size() - 1).to();
-    String unique = UUID.randomUUID().toString().substring(0, 8);
-    DataFiles files = new DataFiles(directory, duck, "compact-%d-%s".formatted(partition, unique));
-    Map<String, TypeEntry> types = new LinkedHashMap<>();
-    old.forEach(manifest -> manifest.types().forEach(type -> types.putIfAbsent(type.id(), type)));
-    String name = ArchiveDirectory.compactedName(partition, from, to);
-    Publication publication = new Publication(directory, progress);
-    Manifest merged;
-    try {
-      writeMerged(old, types, files);
-      merged = new Manifest(Manifest.VERSION, partition, from, to, Instant.now().toString(), files.entries(),
-          List.copyOf(types.values()), routes(old), old.stream().mapToLong(Manifest::duplicates).sum(),
-          old.stream().mapToLong(Manifest::rejected).sum(), List.copyOf(group.keySet()), obsolete(old),
-          old.get(old.size() - 1).source(), old.get(old.size() - 1).lastMessage());
-      publication.publish(name, merged);
-    } catch (IOException | RuntimeException e) {
-      if (!Files.exists(directory.manifests().resolve(name))) {
-        files.remove();
-      }
-      throw e;
-    }
-    publication.rollForward(merged.files());
-    removeReplaced(merged);
-  }
-
-  /** Splits a group at damaged files. They must not be merged: the copy would look sound but stay wrong forever. */
-  private List<Map<String, Manifest>> soundParts(Map<String, Manifest> group, List<String> damages) {
-    List<Map<String, Manifest>> parts = new ArrayList<>();
-    Map<String, Manifest> part = new LinkedHashMap<>();
-    for (Map.Entry<String, Manifest> manifest : group.entrySet()) {
-      String damage = manifest.getValue().files().stream().map(file -> Verifier.damage(directory, file))
-          .filter(Objects::nonNull).findFirst().orElse(null);
-      if (damage == null) {
-        part.put(manifest.getKey(), manifest.getValue());
-      } else {
-        damages.add(damage + ". It is not merged with others: restore it from a backup, or remove the manifest "
-            + manifest.getKey() + " and those after it of its partition to have their messages read again;"
-            + " 'lifeline-jobs verify' looks at all files");
-        parts.add(part);
-        part = new LinkedHashMap<>();
-      }
-    }
-    parts.add(part);
-    parts.removeIf(candidate -> candidate.size() < 2);
-    return parts;
-  }
-
-  private void writeMerged(List<Manifest> old, Map<String, TypeEntry> types, DataFiles files) throws IOException {
-    Map<String, List<String>> own = new LinkedHashMap<>();
-    Map<String, Long> ownRows = new LinkedHashMap<>();
-    List<String> shared = new ArrayList<>();
-    List<String> batches = new ArrayList<>();
-    Set<String> sharedTypes = new LinkedHashSet<>();
-    long sharedRows = 0;
-    long batchRows = 0;
-    for (Manifest manifest : old) {
-      for (Manifest.FileEntry file : manifest.files()) {
-        String path = directory.data().resolve(file.name()).toString();
-        switch (file.kind()) {
-          case TYPE -> {
-            own.computeIfAbsent(file.types().get(0), id -> new ArrayList<>()).add(path);
-            ownRows.merge(file.types().get(0), file.rows(), Long::sum);
-          }
-          case SHARED -> {
-            shared.add(path);
-            sharedTypes.addAll(file.types());
-            sharedRows += file.rows();
-          }
-          case BATCHES -> {
-            batches.add(path);
-            batchRows += file.rows();
+    private void deleteObsolete(Collection<Manifest> manifests) throws IOException {
+      Instant now = Instant.now();
+      for (Manifest manifest : manifests) {
+        if (Instant.parse(manifest.written()).plus(grace).isBefore(now) && isInPlace(manifest)) {
+          for (String name : manifest.obsolete()) {
+            deleted += Files.deleteIfExists(directory.data().resolve(name)) ? 1 : 0;
           }
         }
       }
     }
-    for (Map.Entry<String, List<String>> type : own.entrySet()) {
-      files.write(Manifest.Kind.TYPE, List.of(type.getKey()),
-          "FROM read_parquet(" + Sql.literals(type.getValue()) + ")", ownRows.get(type.getKey()));
-    }
-    if (!shared.isEmpty()) {
-      files.write(Manifest.Kind.SHARED, List.copyOf(sharedTypes),
-          "FROM read_parquet(" + Sql.literals(shared) + ", union_by_name = true)", sharedRows);
-    }
-    if (!batches.isEmpty()) {
-      files.write(Manifest.Kind.BATCHES, List.of(), BatchRows.read(batches), batchRows);
-    }
-  }
 
-  private static List<RouteEntry> routes(List<Manifest> manifests) {
-    Map<RouteKey, RouteEntry> routes = new LinkedHashMap<>();
-    for (Manifest manifest : manifests) {
-      manifest.routes().forEach(route -> routes.merge(route.key(), route, RouteEntry::merge));
+    /** Returns whether all files have been renamed to their final names. */
+    private boolean isInPlace(Manifest manifest) {
+      return manifest.files().stream().allMatch(file -> Files.exists(directory.data().resolve(file.name())));
     }
-    return List.copyOf(routes.values());
-  }
 
-  /** Returns the data files that the merged ones replace, and earlier obsolete ones that still exist. */
-  private List<String> obsolete(List<Manifest> manifests) {
-    List<String> names = new ArrayList<>();
-    for (Manifest manifest : manifests) {
-      manifest.files().forEach(file -> names.add(file.name()));
-      for (String name : manifest.obsolete()) {
-        if (Files.exists(directory.data().resolve(name))) {
-          names.add(name);
+    /** Returns the groups of the policy, and alone each other manifest that has an expired file. */
+    private List<Map<String, Manifest>> groups(Map<String, Manifest> manifests) {
+      List<Map<String, Manifest>> groups = policy.groups(manifests, this::isInPlace);
+      Set<String> grouped = groups.stream().flatMap(group -> group.keySet().stream()).collect(Collectors.toSet());
+      manifests.forEach((name, manifest) -> {
+        if (!grouped.contains(name) && hasExpired(manifest) && isInPlace(manifest)) {
+          groups.add(Map.of(name, manifest));
+        }
+      });
+      return groups;
+    }
+
+    private boolean hasExpired(Manifest manifest) {
+      return manifest.files().stream().anyMatch(file -> file.receivedMs() < expiryMs);
+    }
+
+    /** Returns whether any was replaced, and the others may be looked at again. */
+    private boolean replaceGroups(List<Map<String, Manifest>> groups) throws IOException {
+      boolean replaced = false;
+      for (Map<String, Manifest> group : groups) {
+        for (Map<String, Manifest> sound : soundParts(group)) {
+          long start = System.nanoTime();
+          replaced |= replace(sound);
+          isOver = !goesOn.test(System.nanoTime() - start);
+          if (isOver) {
+            return false;
+          }
         }
       }
+      return replaced;
     }
-    return names;
+
+    private boolean replace(Map<String, Manifest> group) throws IOException {
+      try {
+        replacement.replace(group, plan(group));
+        return true;
+      } catch (ArchiveWriteException | ArchiveCollisionException e) {
+        throw e;
+      } catch (ArchiveException e) { // damaged, and without a hash
+        damages.add(e.getMessage());
+        return false;
+      }
+    }
+
+    private FilePlan plan(Map<String, Manifest> group) {
+      return FilePlan.of(group.values(), targetBytes, expiryMs);
+    }
+
+    /** Splits a group at damaged files. They must not be merged: the copy would look sound but stay wrong forever. */
+    private List<Map<String, Manifest>> soundParts(Map<String, Manifest> group) {
+      Set<Manifest.FileEntry> copied = plan(group).copied();
+      List<Map<String, Manifest>> parts = new ArrayList<>();
+      Map<String, Manifest> part = new LinkedHashMap<>();
+      for (Map.Entry<String, Manifest> manifest : group.entrySet()) {
+        String damage = manifest.getValue().files().stream().filter(copied::contains)
+            .map(file -> Verifier.damage(directory, file)).filter(Objects::nonNull).findFirst().orElse(null);
+        if (damage == null) {
+          part.put(manifest.getKey(), manifest.getValue());
+        } else {
+          damages.add(damage + ". It is not merged with others: restore it from a backup, or remove the manifest "
+              + manifest.getKey() + " and those after it of its partition to have their messages read again;"
+              + " 'lifeline-jobs verify' looks at all files");
+          parts.add(part);
+          part = new LinkedHashMap<>();
+        }
+      }
+      parts.add(part);
+      parts.removeIf(candidate ->
+          candidate.size() < 2 && candidate.values().stream().noneMatch(this::hasExpired));
+      return parts;
+    }
   }
 }

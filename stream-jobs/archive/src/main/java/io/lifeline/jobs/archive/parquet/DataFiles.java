@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
+import io.lifeline.jobs.archive.TimeSpan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,14 +29,21 @@ final class DataFiles {
     this.prefix = prefix;
   }
 
-  /** Writes the result of a query, which must have the expected number of rows. */
-  void write(Manifest.Kind kind, List<String> types, String query, long expectedRows) throws IOException {
+  /**
+   * Writes the result of a query, which must have the expected number of rows.
+   *
+   * @param receivedMs when the broker stored the newest message that the rows come from
+   */
+  void write(Manifest.Kind kind, List<String> types, String query, long expectedRows, long receivedMs)
+      throws IOException {
     String name = "%s-%05d.parquet".formatted(prefix, entries.size());
     Path temporary = temporary(name);
-    entries.add(new Manifest.FileEntry(name, kind, types, expectedRows, 0, null));
+    entries.add(new Manifest.FileEntry(name, kind, types, expectedRows, 0, null, null, receivedMs));
     long rows;
+    TimeSpan times;
     try {
       rows = duck.copy(query, temporary);
+      times = kind == Manifest.Kind.BATCHES ? null : duck.times(temporary);
     } catch (SQLException e) {
       if (FAULT.matcher(firstLine(e)).find()) {
         throw new ArchiveException("DuckDB rejects the data for " + temporary + ": " + firstLine(e)
@@ -48,8 +56,8 @@ final class DataFiles {
       throw new ArchiveException("DuckDB wrote " + rows + " rows into " + temporary + " where " + expectedRows
           + " are correct. Nothing was published; this is a bug, or a fault of the disk");
     }
-    entries.set(entries.size() - 1,
-        new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary), FileHash.of(temporary)));
+    entries.set(entries.size() - 1, new Manifest.FileEntry(name, kind, types, rows, Files.size(temporary),
+        FileHash.of(temporary), times, receivedMs));
   }
 
   List<Manifest.FileEntry> entries() {

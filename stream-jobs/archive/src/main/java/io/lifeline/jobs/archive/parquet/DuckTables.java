@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TimeSpan;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -38,6 +39,7 @@ final class DuckTables implements AutoCloseable {
   private final DuckDBConnection connection;
   private final Map<Long, RowSource> sources = new ConcurrentHashMap<>();
   private final AtomicLong nextId = new AtomicLong();
+  private volatile Statement copying;
 
   DuckTables(int threads, long memoryBytes) throws ArchiveException {
     this.threads = threads;
@@ -89,9 +91,35 @@ final class DuckTables implements AutoCloseable {
    */
   long copy(String query, Path file) throws SQLException {
     try (Statement statement = connection.createStatement()) {
+      copying = statement;
       return statement.executeLargeUpdate("COPY (" + query + ") TO " + Sql.literal(file.toString())
           + " (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE_BYTES '64MB',"
           + " DICTIONARY_SIZE_LIMIT " + MAX_DICTIONARY + ")");
+    } finally {
+      copying = null;
+    }
+  }
+
+  /** Ends a copy that is running, which then fails. For other threads. */
+  void cancelCopy() {
+    Statement running = copying;
+    try {
+      if (running != null) {
+        running.cancel();
+      }
+    } catch (SQLException e) {
+      // It has ended meanwhile.
+    }
+  }
+
+  /** Returns the times of a file's events, from the statistics of its row groups; null if one has none. */
+  TimeSpan times(Path file) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT epoch_ns(min(least)), epoch_ns(max(greatest)) FROM ("
+            + "SELECT TRY_CAST(stats_min_value AS TIMESTAMP_NS) AS least, TRY_CAST(stats_max_value AS TIMESTAMP_NS) AS"
+            + " greatest FROM parquet_metadata(" + Sql.literal(file.toString()) + ") WHERE path_in_schema = 'ts')"
+            + " HAVING bool_and(least IS NOT NULL AND greatest IS NOT NULL)")) {
+      return row.next() ? new TimeSpan(row.getLong(1), row.getLong(2)) : null;
     }
   }
 
@@ -120,11 +148,15 @@ final class DuckTables implements AutoCloseable {
     void visit(ResultSet row) throws SQLException;
   }
 
+  /** Visits the rows of a query over the archive, where the optimizer skips what the files' statistics exclude. */
   void forEach(String query, RowVisitor visitor) throws SQLException {
+    execute("PRAGMA enable_optimizer");
     try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(query)) {
       while (rows.next()) {
         visitor.visit(rows);
       }
+    } finally {
+      execute("PRAGMA disable_optimizer");
     }
   }
 

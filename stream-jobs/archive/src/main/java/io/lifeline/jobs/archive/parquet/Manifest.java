@@ -1,20 +1,23 @@
 package io.lifeline.jobs.archive.parquet;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.lifeline.jobs.archive.RouteEntry;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import java.util.List;
 
 /**
- * Describes what one roll (or one compaction) published: only manifests define which files belong to the archive. The
- * manifests of a partition cover its offsets without gap or overlap.
+ * Describes what one roll published, or sums up the rolls of a wider range: only manifests define which files belong to
+ * the archive. The manifests of a partition cover its offsets without gap or overlap.
  *
- * @param version format version: 1
+ * @param version format version: 2, or 1 if an earlier release wrote it
  * @param from first offset of the roll
  * @param to first offset after the roll
+ * @param rolls number of rolls that it describes
+ * @param types of all events of the rolls, including those that the retention has removed
+ * @param routes as {@code types}: what was archived once stays counted
  * @param duplicates duplicates absorbed
  * @param rejected invalid messages and conflicts
- * @param replaces names of the manifests that a compaction replaced; they are ignored
+ * @param replaces names of the manifests that this one replaced; they are ignored
  * @param obsolete names of data files that no manifest uses any more, for a later compaction to delete
  * @param source identity of the offsets' source, such as the topic ID; null if unknown
  * @param lastMessage CRC-32 of the message before {@code to}; null if there was none or it is unknown
@@ -25,6 +28,7 @@ public record Manifest(
     long from,
     long to,
     String written,
+    long rolls,
     List<FileEntry> files,
     List<TypeEntry> types,
     List<RouteEntry> routes,
@@ -35,7 +39,7 @@ public record Manifest(
     String source,
     Long lastMessage) {
 
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /** Content of a data file. */
   public enum Kind {
@@ -52,23 +56,22 @@ public record Manifest(
    *
    * @param types ids of the types whose events it holds
    * @param sha256 SHA-256 of the content; null if an earlier release wrote it
+   * @param times times of its events; null if an earlier release wrote it, and for batches
+   * @param receivedMs when the broker stored the newest message that it has content of
    */
-  public record FileEntry(String name, Kind kind, List<String> types, long rows, long bytes, String sha256) {}
+  public record FileEntry(String name, Kind kind, List<String> types, long rows, long bytes, String sha256,
+      TimeSpan times, long receivedMs) {
+
+    /** Returns whether it may have events of that span. */
+    public boolean mayHave(TimeSpan span) {
+      return times == null || times.overlaps(span);
+    }
+  }
 
   /** Returns the manifest with type names as the current release writes them. */
   Manifest clean() {
-    return new Manifest(version, partition, from, to, written, files, types.stream().map(TypeEntry::clean).toList(),
-        routes, duplicates, rejected, replaces, obsolete, source, lastMessage);
-  }
-
-  @JsonIgnore
-  String name() {
-    return ArchiveDirectory.manifestName(partition, from);
-  }
-
-  /** Returns the number of events in its files. */
-  @JsonIgnore
-  public long events() {
-    return files.stream().filter(file -> file.kind() != Kind.BATCHES).mapToLong(FileEntry::rows).sum();
+    return new Manifest(version, partition, from, to, written, rolls, files,
+        types.stream().map(TypeEntry::clean).toList(), routes, duplicates, rejected, replaces, obsolete, source,
+        lastMessage);
   }
 }

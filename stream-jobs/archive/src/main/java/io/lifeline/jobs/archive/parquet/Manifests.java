@@ -1,8 +1,6 @@
 package io.lifeline.jobs.archive.parquet;
 
 import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.Json;
@@ -19,12 +17,17 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /** Reads and publishes the manifests of an archive, which list its content. */
 public final class Manifests {
@@ -35,32 +38,42 @@ public final class Manifests {
 
   private Manifests() {}
 
-  /** Returns the valid manifests, which no compaction has replaced, ordered by partition and offset. */
+  /** Returns the valid manifests, which no other one has replaced, ordered by partition and offset. */
   public static List<Manifest> read(ArchiveDirectory directory) throws IOException {
     return readByName(directory).values().stream().sorted(ORDER).toList();
   }
 
-  /** Returns the valid manifests of one partition, for its writer. */
+  /** Returns the valid manifests of one partition. */
   static List<Manifest> read(ArchiveDirectory directory, int partition) throws IOException {
-    return readByName(directory, partition + "-", new TreeMap<>()).values().stream().sorted(ORDER).toList();
+    return List.copyOf(readByName(directory, partition).values());
   }
 
+  /** As {@link #read}, by name. */
   static Map<String, Manifest> readByName(ArchiveDirectory directory) throws IOException {
-    return readByName(directory, new TreeMap<>());
+    return readByName(directory, "", new TreeMap<>(), UnaryOperator.identity());
+  }
+
+  /** Returns the valid manifests of one partition by name, ordered by offset. */
+  static Map<String, Manifest> readByName(ArchiveDirectory directory, int partition) throws IOException {
+    Map<String, Manifest> ordered = new LinkedHashMap<>();
+    readByName(directory, partition + "-", new TreeMap<>(), UnaryOperator.identity()).entrySet().stream()
+        .sorted(Map.Entry.comparingByValue(ORDER)).forEach(entry -> ordered.put(entry.getKey(), entry.getValue()));
+    return ordered;
   }
 
   /**
    * As {@link #read}, by name.
    *
    * @param known manifests read before, which never change; updated by this call
+   * @param excerpt what the caller keeps of a manifest: its range and what it replaces at least
    */
-  static Map<String, Manifest> readByName(ArchiveDirectory directory, Map<String, Manifest> known)
-      throws IOException {
-    return readByName(directory, "", known);
+  static Map<String, Manifest> readByName(ArchiveDirectory directory, Map<String, Manifest> known,
+      UnaryOperator<Manifest> excerpt) throws IOException {
+    return readByName(directory, "", known, excerpt);
   }
 
   private static Map<String, Manifest> readByName(ArchiveDirectory directory, String prefix,
-      Map<String, Manifest> known) throws IOException {
+      Map<String, Manifest> known, UnaryOperator<Manifest> excerpt) throws IOException {
     for (int attempt = 1; ; attempt++) {
       Map<Integer, Long> ends = ends(directory);
       ends.keySet().removeIf(partition -> !(partition + "-").startsWith(prefix));
@@ -69,7 +82,7 @@ public final class Manifests {
         known.keySet().retainAll(names);
         for (String name : names) {
           if (!known.containsKey(name)) {
-            known.put(name, parse(directory.manifests().resolve(name)));
+            known.put(name, excerpt.apply(parse(directory.manifests().resolve(name))));
           }
         }
         // A listing is not a snapshot: during a compaction it may lack both the old manifests and the new one.
@@ -87,9 +100,10 @@ public final class Manifests {
     }
   }
 
-  /** Returns the entries ordered by partition and offset. */
-  static List<Map.Entry<String, Manifest>> ordered(Map<String, Manifest> manifests) {
-    return manifests.entrySet().stream().sorted(Map.Entry.comparingByValue(ORDER)).toList();
+  /** Returns the partitions that have manifests. */
+  static SortedSet<Integer> partitions(ArchiveDirectory directory) throws IOException {
+    return names(directory, "").stream().map(ArchiveDirectory::partitionOf)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   static List<String> names(ArchiveDirectory directory, String prefix) throws IOException {
@@ -128,28 +142,15 @@ public final class Manifests {
   private static Manifest parse(Path file) throws IOException {
     byte[] bytes = Files.readAllBytes(file);
     try {
-      Manifest manifest = Json.MAPPER.treeToValue(withNewer(Json.MAPPER.readTree(bytes)), Manifest.class).clean();
-      if (manifest.version() != Manifest.VERSION) {
+      Manifest manifest = Json.MAPPER.treeToValue(OldManifests.upgrade(Json.MAPPER.readTree(bytes)), Manifest.class)
+          .clean();
+      if (manifest.version() > Manifest.VERSION) {
         throw new ArchiveException("the manifest " + file + " has version " + manifest.version()
             + ", which this program does not know: use a newer one");
       }
       return manifest;
     } catch (JacksonException e) {
       throw new ArchiveException("the manifest " + file + " is damaged: restore it from a backup", e);
-    }
-  }
-
-  /** Adds nulls for properties that earlier releases did not write. */
-  private static JsonNode withNewer(JsonNode manifest) {
-    addMissing(manifest, "source");
-    addMissing(manifest, "last_message");
-    manifest.path("files").forEach(file -> addMissing(file, "sha256"));
-    return manifest;
-  }
-
-  private static void addMissing(JsonNode node, String name) {
-    if (node instanceof ObjectNode object && !object.has(name)) {
-      object.putNull(name);
     }
   }
 
@@ -184,7 +185,7 @@ public final class Manifests {
     }
     progress.accept(PublicationStep.MANIFEST_LINKED);
     ArchiveDirectory.sync(directory.manifests());
-    if (manifest.replaces().isEmpty()) { // a compaction does not move the end, and the writer may be beyond it
+    if (manifest.replaces().isEmpty()) { // one that replaces others does not move the end; the writer may be beyond it
       noteEnd(directory, manifest);
     }
   }

@@ -46,6 +46,7 @@ public final class ParquetArchive implements Archive {
     private final ArchiveFeed feed;
     private final Consumer<PublicationStep> progress;
     private final DuckTables duck;
+    private final Maintenance maintenance;
 
     Partitions(ParquetOptions options, ArchiveFeed feed, Consumer<PublicationStep> progress)
         throws IOException {
@@ -55,6 +56,7 @@ public final class ParquetArchive implements Archive {
       this.progress = progress;
       directory.create();
       this.duck = new DuckTables(options.threads(), DUCKDB_BYTES + 4 * options.roll().bytes());
+      this.maintenance = Maintenance.isNeeded(options) ? new Maintenance(options) : null;
     }
 
     @Override
@@ -64,6 +66,9 @@ public final class ParquetArchive implements Archive {
 
     @Override
     public void close() {
+      if (maintenance != null) {
+        maintenance.close();
+      }
       duck.close();
     }
   }

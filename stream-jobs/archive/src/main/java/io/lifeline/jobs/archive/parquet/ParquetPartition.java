@@ -87,10 +87,10 @@ final class ParquetPartition extends PartitionWriter {
     DataFiles files = new DataFiles(directory, duck, prefix);
     new RollFiles(duck, files).write(roll, options.rareRows());
     Manifest manifest = new Manifest(Manifest.VERSION, partition, from(), to(), Instant.now().toString(),
-        files.entries(), roll.typeEntries(), roll.routeEntries(), duplicates(), rejected(), List.of(), List.of(),
+        1, files.entries(), roll.typeEntries(), roll.routeEntries(), duplicates(), rejected(), List.of(), List.of(),
         source(), lastMessage());
     try {
-      publication.publish(name, manifest);
+      publication.publish(name, manifest, files.entries());
     } catch (IOException | RuntimeException e) {
       if (Files.exists(directory.manifests().resolve(name))) {
         needsReopening = true;

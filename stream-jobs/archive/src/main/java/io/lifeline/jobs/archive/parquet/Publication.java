@@ -19,10 +19,14 @@ final class Publication {
     this.progress = progress;
   }
 
-  /** Syncs the files and publishes the manifest that names them. After this they belong to the archive. */
-  void publish(String manifestName, Manifest manifest) throws IOException {
+  /**
+   * Syncs the written files and publishes the manifest that names them. After this they belong to the archive.
+   *
+   * @param written the manifest's files that are not published yet
+   */
+  void publish(String manifestName, Manifest manifest, List<Manifest.FileEntry> written) throws IOException {
     progress.accept(PublicationStep.FILES_WRITTEN);
-    for (Manifest.FileEntry file : manifest.files()) {
+    for (Manifest.FileEntry file : written) {
       ArchiveDirectory.sync(temporary(file));
     }
     ArchiveDirectory.sync(directory.data());

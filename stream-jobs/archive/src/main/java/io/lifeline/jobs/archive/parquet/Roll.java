@@ -18,6 +18,7 @@ final class Roll {
   private final BatchRows batches = new BatchRows();
   private final Map<RouteKey, RouteEntry.Builder> routes = new LinkedHashMap<>();
   private long typeBytes;
+  private long receivedMs;
 
   void add(BatchReader batch, ColumnarBatch columns, RouteKey route, Position position) {
     int place = batches.add(batch, position);
@@ -33,6 +34,7 @@ final class Roll {
       rows.append(group, place);
       typeBytes += rows.bytes() - before;
     }
+    receivedMs = Math.max(receivedMs, position.brokerTimeMs());
     routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
   }
 
@@ -51,6 +53,11 @@ final class Roll {
 
   List<TypeEntry> typeEntries() {
     return types.keySet().stream().map(TypeEntry::of).toList();
+  }
+
+  /** Returns when the broker stored the newest of the messages. */
+  long receivedMs() {
+    return receivedMs;
   }
 
   BatchRows batches() {

@@ -33,7 +33,8 @@ final class RollFiles {
     }
     try (DuckTables.Table batches = duck.table(roll.batches())) {
       writeEvents(roll, rareRows, batches);
-      files.write(Manifest.Kind.BATCHES, List.of(), batchesQuery(batches), roll.batches().rows());
+      files.write(Manifest.Kind.BATCHES, List.of(), batchesQuery(batches), roll.batches().rows(),
+          roll.receivedMs());
     } catch (IOException | RuntimeException e) {
       files.remove();
       throw e;
@@ -45,18 +46,18 @@ final class RollFiles {
     try (Origins origins = new Origins(duck, batches)) {
       duck.expect(frequent.stream().mapToInt(TypeRows::rows).max().orElse(0));
       for (TypeRows type : frequent) {
-        writeType(type, origins);
+        writeType(type, origins, roll.receivedMs());
       }
       List<TypeRows> rare = roll.rareTypes(rareRows);
       if (!rare.isEmpty()) {
-        writeShared(rare, origins);
+        writeShared(rare, origins, roll.receivedMs());
       }
     } catch (SQLException e) {
       throw new ArchiveException("DuckDB rejects the headers of batches: " + e.getMessage(), e);
     }
   }
 
-  private void writeType(TypeRows type, Origins origins) throws IOException {
+  private void writeType(TypeRows type, Origins origins, long receivedMs) throws IOException {
     TypeEntry entry = TypeEntry.of(type.type());
     List<String> names = ColumnNames.of(entry);
     StringBuilder select = new StringBuilder("SELECT ").append(TIME).append(", ");
@@ -67,11 +68,11 @@ final class RollFiles {
     try (DuckTables.Table rows = duck.table(type)) {
       select.append(BATCH_COLUMNS.formatted(type.threads().value("r.thread")));
       select.append(" FROM ").append(rows.sql()).append(" r").append(origins.join());
-      files.write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows());
+      files.write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows(), receivedMs);
     }
   }
 
-  private void writeShared(List<TypeRows> types, Origins origins) throws IOException {
+  private void writeShared(List<TypeRows> types, Origins origins, long receivedMs) throws IOException {
     RareRows rare = new RareRows(types);
     StringBuilder select = new StringBuilder("SELECT ").append(TIME)
         .append(", r.type, r.name, r.level, r.id, r.fields::JSON AS fields, ");
@@ -79,7 +80,7 @@ final class RollFiles {
     try (DuckTables.Table rows = duck.table(rare)) {
       select.append(BATCH_COLUMNS.formatted(Sql.unsigned("r.thread")));
       select.append(" FROM ").append(rows.sql()).append(" r").append(origins.join());
-      files.write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows());
+      files.write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows(), receivedMs);
     }
   }
 

@@ -8,8 +8,10 @@ import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.EmptyArchiveException;
+import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.SessionViews;
 import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.BatchRows;
@@ -46,6 +48,8 @@ public final class ArchiveDatabase implements ArchiveReader {
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private final Connection connection;
+  private final List<Manifest> manifests;
+  private final Map<String, String> paths;
 
   /** Views not yet created, by lower-case name: creating a view opens its files, and there may be many. */
   private final Map<String, View> pending;
@@ -58,9 +62,11 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** The versions of each event type. */
   private final Map<String, List<TypeEntry>> versions = new HashMap<>();
 
-  private ArchiveDatabase(Connection connection, Map<String, View> views, Map<String, String> viewByType,
-      List<Manifest> manifests) {
+  private ArchiveDatabase(Connection connection, List<Manifest> manifests, Map<String, String> paths,
+      Map<String, View> views, Map<String, String> viewByType) {
     this.connection = connection;
+    this.manifests = manifests;
+    this.paths = paths;
     this.pending = views;
     this.viewByType = viewByType;
     Set<String> known = new HashSet<>();
@@ -70,29 +76,32 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   /** Opens an existing archive. */
   public static ArchiveDatabase open(Path root) throws IOException, SQLException {
-    return open(root, null);
+    return open(root, null, TimeSpan.ALL);
   }
 
   /**
    * Opens an existing archive.
    *
    * @param memoryBytes what queries may use; those that need more fail. Null for most of the machine's memory
+   * @param span times that the views over events are limited to; other files are not read
    */
-  public static ArchiveDatabase open(Path root, Long memoryBytes) throws IOException, SQLException {
+  public static ArchiveDatabase open(Path root, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     List<Manifest> manifests = manifests(directory, root);
+    Map<String, String> paths = directory.locate(manifests);
     Connection connection = DuckDb.open();
     try (Statement statement = connection.createStatement()) {
       Map<String, View> views = new LinkedHashMap<>();
-      Map<String, String> viewByType = describe(directory, manifests, views);
-      LedgerTables.create(connection, LedgerTables.routes(manifests));
+      Map<String, String> viewByType = describe(manifests, paths, span, views);
+      LedgerTables.create(connection,
+          RouteEntry.merged(manifests.stream().flatMap(manifest -> manifest.routes().stream())));
       statement.execute("SET temp_directory = ''");
       if (memoryBytes != null) {
         statement.execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
       }
       confine(statement, directory);
-      return new ArchiveDatabase(connection, views, viewByType, manifests);
-    } catch (IOException | SQLException | RuntimeException e) {
+      return new ArchiveDatabase(connection, manifests, paths, views, viewByType);
+    } catch (SQLException | RuntimeException e) {
       connection.close();
       throw e;
     }
@@ -120,10 +129,9 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   /** Adds all views; returns the view of each event type. */
   private static Map<String, String> describe(
-      ArchiveDirectory directory, List<Manifest> manifests, Map<String, View> views) throws IOException {
-    Map<String, String> paths = paths(directory, manifests);
+      List<Manifest> manifests, Map<String, String> paths, TimeSpan span, Map<String, View> views) {
     List<String> batchFiles = batchFiles(manifests, paths);
-    EventViews events = new EventViews(manifests, paths);
+    EventViews events = new EventViews(manifests, paths, span);
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
     viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
     put(views, "events", events.all());
@@ -131,23 +139,12 @@ public final class ArchiveDatabase implements ArchiveReader {
     if (!batchFiles.isEmpty()) {
       put(views, "batches", BatchRows.read(batchFiles));
       List<String> needs = new ArrayList<>(List.of("events", "batches"));
-      sessionViews(events).forEach((name, sql) -> {
+      sessionViews(new EventViews(manifests, paths, TimeSpan.ALL)).forEach((name, sql) -> {
         put(views, name, sql, needs.toArray(String[]::new));
         needs.add(name);
       });
     }
     return viewByType;
-  }
-
-  /** Returns the path of each data file. */
-  static Map<String, String> paths(ArchiveDirectory directory, List<Manifest> manifests) throws IOException {
-    Map<String, String> paths = new HashMap<>();
-    for (Manifest manifest : manifests) {
-      for (Manifest.FileEntry file : manifest.files()) {
-        paths.put(file.name(), directory.locate(file.name()).toString());
-      }
-    }
-    return paths;
   }
 
   static List<String> batchFiles(List<Manifest> manifests, Map<String, String> paths) {
@@ -242,7 +239,18 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   @Override
   public String within(long fromNs, long toNs) {
-    return "ts BETWEEN make_timestamp_ns(" + fromNs + ") AND make_timestamp_ns(" + toNs + ")";
+    return new TimeSpan(fromNs, toNs).condition();
+  }
+
+  /** Only the files that may have such events are opened. */
+  @Override
+  public String events(TimeSpan span) {
+    return "(" + new EventViews(manifests, paths, span).all() + ")";
+  }
+
+  @Override
+  public String eventsOf(String eventType, TimeSpan span) {
+    return "(" + new EventViews(manifests, paths, span).ofType(eventType) + ")";
   }
 
   private List<String> columnsOf(String eventType) throws SQLException {

@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.sql;
 import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.archive.parquet.Slots;
@@ -36,13 +37,9 @@ final class EventViews {
       Set.of(FieldType.I32, FieldType.I64, FieldType.F32, FieldType.F64, FieldType.U32, FieldType.U64);
 
   /** Files with the events of one type. */
-  private static final class Placed {
-    final TypeEntry type;
-    final List<String> ownFiles = new ArrayList<>();
-    final List<String> sharedFiles = new ArrayList<>();
-
+  private record Placed(TypeEntry type, List<String> ownFiles, List<String> sharedFiles) {
     Placed(TypeEntry type) {
-      this.type = type;
+      this(type, new ArrayList<>(), new ArrayList<>());
     }
   }
 
@@ -54,8 +51,14 @@ final class EventViews {
   private final Map<String, List<Placed>> byName =
       new TreeMap<>(Comparator.comparing(EventViews::hasUpperCase).thenComparing(Comparator.naturalOrder()));
 
-  /** @param paths path of each data file */
-  EventViews(List<Manifest> manifests, Map<String, String> paths) {
+  private final TimeSpan span;
+
+  /**
+   * @param paths path of each data file
+   * @param span only files that may have events of this time are read
+   */
+  EventViews(List<Manifest> manifests, Map<String, String> paths, TimeSpan span) {
+    this.span = span;
     for (Manifest manifest : manifests) {
       for (TypeEntry type : manifest.types()) {
         if (!byId.containsKey(type.id())) {
@@ -65,7 +68,7 @@ final class EventViews {
         }
       }
       for (Manifest.FileEntry file : manifest.files()) {
-        for (String id : file.types()) {
+        for (String id : file.mayHave(span) ? file.types() : List.<String>of()) {
           Placed placed = byId.get(id);
           (file.kind() == Manifest.Kind.TYPE ? placed.ownFiles : placed.sharedFiles).add(paths.get(file.name()));
         }
@@ -92,9 +95,13 @@ final class EventViews {
     return views;
   }
 
-  /** Returns the view of one event type. */
+  /** Returns the view of one event type, of the events in the span. */
   String ofType(String name) {
-    return typeView(byName.get(name));
+    return limited(typeView(byName.get(name)));
+  }
+
+  private String limited(String view) {
+    return span.equals(TimeSpan.ALL) ? view : "SELECT * FROM (" + view + ") WHERE " + span.condition();
   }
 
   /** Returns the files of one event type, for other programs; null if the type does not exist. */
@@ -103,7 +110,7 @@ final class EventViews {
     return versions == null ? null : new TypeFiles(
         versions.stream().flatMap(version -> version.ownFiles.stream()).toList(),
         versions.stream().flatMap(version -> version.sharedFiles.stream()).distinct().toList(),
-        typeView(versions));
+        limited(typeView(versions)));
   }
 
   private static boolean hasUpperCase(String name) {
@@ -141,7 +148,7 @@ final class EventViews {
         .map(TypeEntry::id).collect(Collectors.toSet());
   }
 
-  /** Returns the view over all types, also if there are none. */
+  /** Returns the view over all types, of the events in the span, also if there are none. */
   String all() {
     List<String> legs = new ArrayList<>();
     Set<String> sharedFiles = new LinkedHashSet<>();
@@ -155,10 +162,10 @@ final class EventViews {
       legs.add("SELECT ts, name AS type, level, " + ORIGIN + ", id, fields FROM read_parquet("
           + Sql.literals(List.copyOf(sharedFiles)) + ")");
     }
-    return legs.isEmpty() ? NO_EVENTS : String.join(" UNION ALL ", legs);
+    return limited(legs.isEmpty() ? NO_EVENTS : String.join(" UNION ALL ", legs));
   }
 
-  /** As {@link #all}, of these versions of types, with their ids in the column {@code type_id}. */
+  /** Returns all events of these versions of types in the files that are read, with the ids in {@code type_id}. */
   String versions(Set<String> ids) {
     List<String> legs = new ArrayList<>();
     Set<String> sharedFiles = new LinkedHashSet<>();
@@ -211,6 +218,10 @@ final class EventViews {
       leg.add(columns.stream().map(ViewColumn::shared).toList(),
           " FROM read_parquet(" + Sql.literals(placed.sharedFiles) + ") WHERE type = "
               + Sql.literal(placed.type.id()));
+    }
+    if (placed.ownFiles.isEmpty() && placed.sharedFiles.isEmpty()) { // the view has the columns even so
+      leg.add(columns.stream().map(column -> "NULL::" + Sql.type(column.type())).toList(),
+          " FROM (" + NO_EVENTS + ")");
     }
   }
 

@@ -2,8 +2,6 @@ package io.lifeline.jobs.archive.sql;
 
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.RouteEntry;
-import io.lifeline.jobs.archive.parquet.Manifest;
-import io.lifeline.jobs.core.RouteKey;
 import java.math.BigInteger;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -11,9 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Creates {@code ledger} and {@code emitters} from the manifests' data on each route. */
@@ -22,17 +18,6 @@ final class LedgerTables {
       Arrays.stream(Counter.values()).filter(counter -> counter.label().startsWith("dropped_")).toList();
 
   private LedgerTables() {}
-
-  /** Returns the merged entries of each route in the manifests. */
-  static Collection<RouteEntry> routes(List<Manifest> manifests) {
-    Map<RouteKey, RouteEntry> routes = new LinkedHashMap<>();
-    for (Manifest manifest : manifests) {
-      for (RouteEntry route : manifest.routes()) {
-        routes.merge(route.key(), route, RouteEntry::merge);
-      }
-    }
-    return routes.values();
-  }
 
   static void create(Connection connection, Collection<RouteEntry> routes) throws SQLException {
     String counters = Arrays.stream(Counter.values())

@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.EventReader;
 import io.lifeline.jobs.archive.EventRows;
 import io.lifeline.jobs.archive.EventSelection;
 import io.lifeline.jobs.archive.FieldsReader;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.BatchRows;
@@ -18,7 +19,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -42,18 +42,18 @@ public final class ParquetEvents implements EventReader {
   private static final int SLICES_IN_MEMORY = 8;
 
   private final ArchiveDirectory directory;
-  private final EventViews views;
-  private final List<String> batchFiles;
+  private final List<Manifest> manifests;
+  private final Map<String, String> paths;
   private final Path spill;
   private final long memoryBytes;
   private final Connection connection;
   private EventSelection session; // the newest selection with one
 
-  private ParquetEvents(ArchiveDirectory directory, EventViews views, List<String> batchFiles, Path spill,
+  private ParquetEvents(ArchiveDirectory directory, List<Manifest> manifests, Map<String, String> paths, Path spill,
       long memoryBytes) throws SQLException {
     this.directory = directory;
-    this.views = views;
-    this.batchFiles = batchFiles;
+    this.manifests = manifests;
+    this.paths = paths;
     this.spill = spill;
     this.memoryBytes = memoryBytes;
     this.connection = connect(true);
@@ -68,9 +68,11 @@ public final class ParquetEvents implements EventReader {
   public static ParquetEvents open(Path root, Path spill, long memoryBytes) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
     List<Manifest> manifests = ArchiveDatabase.manifests(directory, root);
-    Map<String, String> paths = ArchiveDatabase.paths(directory, manifests);
-    return new ParquetEvents(directory, new EventViews(manifests, paths),
-        ArchiveDatabase.batchFiles(manifests, paths), spill, memoryBytes);
+    return new ParquetEvents(directory, manifests, directory.locate(manifests), spill, memoryBytes);
+  }
+
+  private EventViews views(TimeSpan span) {
+    return new EventViews(manifests, paths, span);
   }
 
   private Connection connect(boolean streaming) throws SQLException {
@@ -90,6 +92,8 @@ public final class ParquetEvents implements EventReader {
 
   /** Finds the session's events once, and not for each slice. */
   private void findSession(Statement statement) throws SQLException {
+    EventViews views = views(TimeSpan.ALL);
+    List<String> batchFiles = ArchiveDatabase.batchFiles(manifests, paths);
     if (batchFiles.isEmpty()) {
       throw new SQLException("the archive has no batches, and so no sessions");
     }
@@ -111,33 +115,27 @@ public final class ParquetEvents implements EventReader {
     }
     Map<String, FieldsReader> readers = new HashMap<>();
     Set<String> types = new HashSet<>();
-    for (TypeEntry type : views.types()) {
+    for (TypeEntry type : views(TimeSpan.ALL).types()) {
       if (selection.selectsType(type.name())) {
         types.add(type.name());
         readers.put(type.id(), new FieldsReader(type, ColumnNames.of(type)));
       }
     }
-    List<String> conditions = new ArrayList<>();
-    if (selection.sinceNs() != null) {
-      conditions.add("ts >= make_timestamp_ns(" + selection.sinceNs() + ")");
-    }
-    if (selection.untilNs() != null) {
-      conditions.add("ts < make_timestamp_ns(" + selection.untilNs() + ")");
-    }
-    String events = " FROM (" + views.versions(readers.keySet()) + ") AS events";
-    Function<String, String> source = condition -> {
-      List<String> all = new ArrayList<>(conditions);
-      all.add(condition);
-      return events + selection.clause(all, selection.session() == null ? null : "SELECT * FROM of_session");
+    TimeSpan selected = TimeSpan.of(selection.sinceNs(), selection.untilNs());
+    Function<TimeSpan, String> source = span -> {
+      TimeSpan both = span.intersection(selected);
+      return " FROM (" + views(both).versions(readers.keySet()) + ") AS events"
+          + selection.clause(List.of(both.condition()),
+              selection.session() == null ? null : "SELECT * FROM of_session");
     };
-    List<TimeSlices.Slice> slices;
+    List<TimeSpan> slices;
     try (Connection database = connect(false)) {
       slices = TimeSlices.of(database, source, memoryBytes / SLICES_IN_MEMORY);
     } catch (SQLException e) {
       throw explained(e);
     }
     return new Slices(slices.iterator(), types, slice -> rows(
-        "SELECT " + EventRows.columns("epoch_ns(ts)", "type_id") + source.apply(slice.condition()) + " ORDER BY ts, "
+        "SELECT " + EventRows.columns("epoch_ns(ts)", "type_id") + source.apply(slice) + " ORDER BY ts, "
             + EventRows.ORDER, types, readers));
   }
 
@@ -177,17 +175,17 @@ public final class ParquetEvents implements EventReader {
   }
 
   private interface SliceReader {
-    EventRows read(TimeSlices.Slice slice) throws SQLException;
+    EventRows read(TimeSpan slice) throws SQLException;
   }
 
   /** The events of one slice after the other. */
   private static final class Slices implements EventCursor {
-    private final Iterator<TimeSlices.Slice> left;
+    private final Iterator<TimeSpan> left;
     private final Set<String> types;
     private final SliceReader reader;
     private EventRows rows;
 
-    Slices(Iterator<TimeSlices.Slice> slices, Set<String> types, SliceReader reader) {
+    Slices(Iterator<TimeSpan> slices, Set<String> types, SliceReader reader) {
       this.left = slices;
       this.types = types;
       this.reader = reader;

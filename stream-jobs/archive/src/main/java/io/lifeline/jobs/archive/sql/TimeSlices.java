@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.sql;
 
+import io.lifeline.jobs.archive.TimeSpan;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -13,14 +14,7 @@ import java.util.function.Function;
  * kilobytes, most of which it needs in memory. A slice is cheap to scan: Parquet has the times of each row group.
  */
 final class TimeSlices {
-  /** Both inclusive. */
-  record Slice(long fromNs, long toNs) {
-    String condition() {
-      return "ts BETWEEN make_timestamp_ns(" + fromNs + ") AND make_timestamp_ns(" + toNs + ")";
-    }
-  }
-
-  private record Bucket(Slice slice, long bytes) {}
+  private record Bucket(TimeSpan slice, long bytes) {}
 
   private static final int BUCKETS = 4_096;
 
@@ -31,11 +25,11 @@ final class TimeSlices {
   private static final long MAX_ROW_BYTES = 128 << 10;
 
   private final Connection connection;
-  private final Function<String, String> source;
+  private final Function<TimeSpan, String> source;
   private final long maxBytes;
-  private final List<Slice> slices = new ArrayList<>();
+  private final List<TimeSpan> slices = new ArrayList<>();
 
-  private TimeSlices(Connection connection, Function<String, String> source, long maxBytes) {
+  private TimeSlices(Connection connection, Function<TimeSpan, String> source, long maxBytes) {
     this.connection = connection;
     this.source = source;
     this.maxBytes = maxBytes;
@@ -44,16 +38,17 @@ final class TimeSlices {
   /**
    * Returns slices of at most that size that contain all events, in order; larger ones have a single nanosecond.
    *
-   * @param source returns the FROM and WHERE clauses of the events that meet a condition
+   * @param source returns the FROM and WHERE clauses of the events in a span
    */
-  static List<Slice> of(Connection connection, Function<String, String> source, long maxBytes) throws SQLException {
+  static List<TimeSpan> of(Connection connection, Function<TimeSpan, String> source, long maxBytes)
+      throws SQLException {
     TimeSlices all = new TimeSlices(connection, source, maxBytes);
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(
-            "SELECT count(*), epoch_ns(min(ts)), epoch_ns(max(ts))" + source.apply("true"))) {
+            "SELECT count(*), epoch_ns(min(ts)), epoch_ns(max(ts))" + source.apply(TimeSpan.ALL))) {
       row.next();
       long count = row.getLong(1);
-      Slice whole = new Slice(row.getLong(2), row.getLong(3));
+      TimeSpan whole = new TimeSpan(row.getLong(2), row.getLong(3));
       if (count > 0 && count <= maxBytes / MAX_ROW_BYTES) {
         all.slices.add(whole);
       } else if (count > 0) {
@@ -63,8 +58,8 @@ final class TimeSlices {
     return all.slices;
   }
 
-  private void divide(Slice whole) throws SQLException {
-    Slice open = null;
+  private void divide(TimeSpan whole) throws SQLException {
+    TimeSpan open = null;
     long bytes = 0;
     for (Bucket bucket : buckets(whole)) {
       if (open != null && bytes + bucket.bytes > maxBytes) {
@@ -72,10 +67,10 @@ final class TimeSlices {
         open = null;
         bytes = 0;
       }
-      if (bucket.bytes > maxBytes && bucket.slice.fromNs < bucket.slice.toNs) {
+      if (bucket.bytes > maxBytes && bucket.slice.fromNs() < bucket.slice.toNs()) {
         divide(bucket.slice);
       } else {
-        open = new Slice(open == null ? bucket.slice.fromNs : open.fromNs, bucket.slice.toNs);
+        open = new TimeSpan(open == null ? bucket.slice.fromNs() : open.fromNs(), bucket.slice.toNs());
         bytes += bucket.bytes;
       }
     }
@@ -85,18 +80,18 @@ final class TimeSlices {
   }
 
   /** Returns the parts of a slice that have events. Their number is unsigned: a slice may be longer than 292 years. */
-  private List<Bucket> buckets(Slice whole) throws SQLException {
-    long width = Long.divideUnsigned(whole.toNs - whole.fromNs, BUCKETS) + 1;
-    String number = "((epoch_ns(ts)::HUGEINT - CAST('" + whole.fromNs + "' AS HUGEINT)) // " + width + ")::BIGINT";
+  private List<Bucket> buckets(TimeSpan whole) throws SQLException {
+    long width = Long.divideUnsigned(whole.toNs() - whole.fromNs(), BUCKETS) + 1;
+    String number = "((epoch_ns(ts)::HUGEINT - CAST('" + whole.fromNs() + "' AS HUGEINT)) // " + width + ")::BIGINT";
     List<Bucket> buckets = new ArrayList<>();
     try (Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery("SELECT " + number + " AS bucket,"
-            + " sum(strlen(CAST(fields AS VARCHAR)) + " + ROW_BYTES + ")::BIGINT" + source.apply(whole.condition())
+            + " sum(strlen(CAST(fields AS VARCHAR)) + " + ROW_BYTES + ")::BIGINT" + source.apply(whole)
             + " GROUP BY bucket ORDER BY bucket")) {
       while (rows.next()) {
-        long from = whole.fromNs + rows.getLong(1) * width;
-        boolean isLast = Long.compareUnsigned(whole.toNs - from, width) < 0;
-        buckets.add(new Bucket(new Slice(from, isLast ? whole.toNs : from + width - 1), rows.getLong(2)));
+        long from = whole.fromNs() + rows.getLong(1) * width;
+        boolean isLast = Long.compareUnsigned(whole.toNs() - from, width) < 0;
+        buckets.add(new Bucket(new TimeSpan(from, isLast ? whole.toNs() : from + width - 1), rows.getLong(2)));
       }
     }
     return buckets;

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.sql;
 
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.archive.parquet.Manifests;
@@ -21,14 +22,18 @@ import java.util.List;
  */
 public record TypeFiles(List<String> own, List<String> shared, String sql) {
 
-  /** Finds the files in an archive; fails if the archive or the type does not exist. */
-  public static TypeFiles of(Path root, String type) throws IOException {
+  /**
+   * Finds the files in an archive; fails if the archive or the type does not exist.
+   *
+   * @param span only files that may have events of this time; {@code sql} has only those events
+   */
+  public static TypeFiles of(Path root, String type, TimeSpan span) throws IOException {
     if (!Files.isDirectory(root)) {
       throw new ArchiveException("there is no archive at " + root);
     }
     ArchiveDirectory directory = new ArchiveDirectory(root.toAbsolutePath().normalize());
     List<Manifest> manifests = Manifests.read(directory);
-    TypeFiles files = new EventViews(manifests, ArchiveDatabase.paths(directory, manifests)).filesOf(Sql.clean(type));
+    TypeFiles files = new EventViews(manifests, directory.locate(manifests), span).filesOf(Sql.clean(type));
     if (files == null) {
       throw new ArchiveException("the archive " + root + " has no event type '" + type
           + "': lifeline-jobs sql --archive DIR 'SELECT DISTINCT type FROM events' names them");

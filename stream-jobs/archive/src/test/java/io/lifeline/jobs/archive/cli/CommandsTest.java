@@ -89,6 +89,17 @@ class CommandsTest {
   }
 
   @Test
+  void sqlAndFilesAreLimitedToATime() {
+    for (String[] span : new String[][] {{"--from", "2026-09-21"}, {"--to", "2026-09-21"}}) {
+      assertThat(run(new SqlCommand(), "--csv", span[0], span[1], "SELECT count(*) AS n FROM shown")).isZero();
+      assertThat(run(new FilesCommand(), "--type", "shown", "--shared", span[0], span[1])).isZero();
+    }
+    assertThat(out.toString()).matches("n\n2\n\\S+\\.parquet\\Rn\n0\n");
+    assertThat(run(new SqlCommand(), "--from", "yesterday", "SELECT 1")).isEqualTo(2);
+    assertThat(err.toString()).contains("--from is a time such as");
+  }
+
+  @Test
   void sqlTellsWhatIsWrongAndFails() {
     assertThat(run(new SqlCommand(), "SELECT nope FROM shown")).isEqualTo(1);
     assertThat(err.toString()).startsWith("sql: Binder Error: Referenced column \"nope\" not found");

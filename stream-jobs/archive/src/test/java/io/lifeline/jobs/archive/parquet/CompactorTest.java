@@ -140,10 +140,13 @@ class CompactorTest {
   }
 
   @Test
-  void rollsBeyondTheTargetAreNotMerged() throws Exception {
+  void largeFilesAreKeptAndOnlyTheirManifestsMerged() throws Exception {
     archive(4);
+    List<List<String>> before = answers();
     Compactor small = new Compactor(options(), 1, Duration.ZERO);
-    assertThat(small.compact()).isEqualTo(new Compactor.Result(4, 4, 11, 11, 0, List.of()));
+    assertThat(small.compact()).isEqualTo(new Compactor.Result(4, 1, 11, 11, 0, List.of()));
+    assertThat(small.compact().filesDeleted()).isZero();
+    assertThat(answers()).isEqualTo(before);
   }
 
   @Test

@@ -10,17 +10,24 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveException;
-import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.EmptyArchiveException;
+import io.lifeline.jobs.archive.EventCursor;
+import io.lifeline.jobs.archive.EventSelection;
 import io.lifeline.jobs.archive.SessionScene;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -212,5 +219,68 @@ class ArchiveDatabaseTest {
     }
     assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(ArchiveException.class)
         .hasMessageContaining("has lost").hasMessageContaining("restore it from a backup");
+  }
+
+  /** Archives a roll of each hour; returns the times. */
+  private List<TimeSpan> archiveHours(int hours) throws Exception {
+    EventType type = EventType.named("hourly").field("hour", FieldType.I64).build();
+    List<TimeSpan> spans = new ArrayList<>();
+    for (int hour = 0; hour < hours; hour++) {
+      long tick = hour * 3_600_000_000_000L;
+      archive(Archives.batch(EMITTER, hour + 1).event(type, tick, (long) hour).event(type, tick + 7, (long) hour));
+      spans.add(new TimeSpan(1_790_000_000_000_000_000L + tick, 1_790_000_000_000_000_007L + tick));
+    }
+    return spans;
+  }
+
+  /** Makes all files of events unreadable but those of one roll. */
+  private void spoilAllBut(int hour) throws Exception {
+    try (Stream<Path> files = Files.list(directory.resolve("data"))) {
+      for (Path file : files.filter(file -> file.toString().endsWith("-00000.parquet")).sorted().toList()) {
+        if (!file.getFileName().toString().startsWith("0-%020d".formatted(hour))) {
+          Files.write(file, new byte[100]);
+        }
+      }
+    }
+  }
+
+  private static String rows(ArchiveDatabase database, String sql) throws Exception {
+    try (PreparedStatement query = database.prepare(sql); ResultSet row = query.executeQuery()) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1_000})
+  void aQueryOfAnHourReadsNoFileOfAnother(int rare) throws Exception {
+    rareRows = rare;
+    TimeSpan hour = archiveHours(4).get(2);
+    spoilAllBut(2);
+    String count = "SELECT count(*) || ' ' || min(hour) || ' ' || max(hour) FROM ";
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory, null, hour)) {
+      assertThat(rows(database, count + "hourly")).isEqualTo("2 2 2");
+      assertThat(rows(database, "SELECT count(*) FROM events")).isEqualTo("2");
+      assertThat(rows(database, "SELECT count(*) FROM batches")).isEqualTo("4");
+    }
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      assertThatThrownBy(() -> rows(database, count + "hourly")).isInstanceOf(SQLException.class);
+      assertThat(rows(database, count + database.eventsOf("hourly", hour) + " AS e")).isEqualTo("2 2 2");
+      TimeSpan first = new TimeSpan(hour.fromNs(), hour.toNs() - 1);
+      assertThat(rows(database, "SELECT count(*) FROM " + database.events(first) + " AS e")).isEqualTo("1");
+      TimeSpan between = new TimeSpan(hour.toNs() + 1, hour.toNs() + 10);
+      assertThat(rows(database, "SELECT count(*) FROM " + database.events(between) + " AS e")).isEqualTo("0");
+      assertThat(rows(database, "SELECT count(*) FROM " + database.eventsOf("hourly", between) + " AS e"))
+          .isEqualTo("0");
+    }
+    EventSelection selection = new EventSelection(List.of(), null, null, hour.fromNs(), hour.toNs(), null);
+    Path spill = Files.createDirectories(directory.resolve("spill"));
+    try (ParquetEvents events = ParquetEvents.open(directory, spill, 256 << 20);
+        EventCursor cursor = events.read(selection)) {
+      assertThat(cursor.next().timeNs()).isEqualTo(hour.fromNs());
+      assertThat(cursor.next()).isNull();
+    }
+    assertThat(TypeFiles.of(directory, "hourly", hour)).extracting(files -> files.own().size() + files.shared().size())
+        .isEqualTo(1);
   }
 }

@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.archive.DuckDb;
+import io.lifeline.jobs.archive.TimeSpan;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
@@ -27,10 +28,11 @@ class TimeSlicesTest {
           + "SELECT unnest([-9223372036854775000, 0, 9223372036854775000]) AS t"
           + " UNION ALL SELECT 1790000000000000000 + range * 3 FROM range(2000)"
           + " UNION ALL SELECT 1790000000000001000 FROM range(300))");
-      List<TimeSlices.Slice> slices = TimeSlices.of(connection, where -> " FROM events WHERE " + where, MAX_BYTES);
+      List<TimeSpan> slices =
+          TimeSlices.of(connection, span -> " FROM events WHERE " + span.condition(), MAX_BYTES);
       long events = 0;
       long before = Long.MIN_VALUE;
-      for (TimeSlices.Slice slice : slices) {
+      for (TimeSpan slice : slices) {
         assertThat(slice.fromNs()).isGreaterThan(before).isLessThanOrEqualTo(slice.toNs());
         before = slice.toNs();
         long count = number(connection, "SELECT count(*) FROM events WHERE " + slice.condition());
@@ -39,8 +41,9 @@ class TimeSlicesTest {
       }
       assertThat(events).isEqualTo(2_303);
       assertThat(slices).hasSizeBetween(20, 60);
-      assertThat(TimeSlices.of(connection, where -> " FROM events WHERE " + where, 1L << 40)).hasSize(1);
-      assertThat(TimeSlices.of(connection, where -> " FROM events WHERE false AND " + where, MAX_BYTES)).isEmpty();
+      assertThat(TimeSlices.of(connection, span -> " FROM events WHERE " + span.condition(), 1L << 40)).hasSize(1);
+      assertThat(TimeSlices.of(connection, span -> " FROM events WHERE false AND " + span.condition(), MAX_BYTES))
+          .isEmpty();
     }
   }
 }

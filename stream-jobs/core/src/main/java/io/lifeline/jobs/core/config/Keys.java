@@ -6,6 +6,7 @@ import static io.lifeline.jobs.core.config.ValueTypes.PATH;
 import static io.lifeline.jobs.core.config.ValueTypes.PATHS;
 import static io.lifeline.jobs.core.config.ValueTypes.SIZE_TYPE;
 import static io.lifeline.jobs.core.config.ValueTypes.TEXT;
+import static io.lifeline.jobs.core.config.ValueTypes.bool;
 import static io.lifeline.jobs.core.config.ValueTypes.integer;
 import static io.lifeline.jobs.core.config.ValueTypes.listMatching;
 import static io.lifeline.jobs.core.config.ValueTypes.matching;
@@ -236,7 +237,15 @@ public final class Keys {
           "archive.retention",
           DURATION_TYPE,
           null,
-          "Age at which partitions of a PostgreSQL archive are dropped; by default never.");
+          "Age at which partitions of a PostgreSQL archive, or files of a Parquet archive, are dropped; by default "
+              + "never.");
+  public static final ConfigKey<Boolean> ARCHIVE_COMPACT =
+      key(
+          "archive.compact",
+          bool(),
+          "true",
+          "Whether small files of a Parquet archive are merged in the background, on at most a quarter of a "
+              + "processor.");
   public static final ConfigKey<Long> ARCHIVE_ROLL_BYTES =
       key(
           "archive.roll.bytes",

@@ -1,0 +1,96 @@
+package io.lifeline.jobs.archive.parquet;
+
+import io.lifeline.jobs.archive.ArchiveCollisionException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compacts an archive and drops what has expired, on a thread of its own while a writer is open. Of several writers one
+ * does so at a time, for all partitions. After each merge it rests, so that it takes at most a quarter of a processor.
+ */
+final class Maintenance implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
+
+  /** For readers that opened the archive before a merge, such as a long export. */
+  private static final Duration GRACE = Duration.ofHours(1);
+
+  private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(10);
+
+  /** How many times as long as a merge the rest after it is. */
+  private static final int REST = 3;
+
+  private static final long CANCEL_MS = 50;
+  private static final long LONGEST_CLOSE_MS = 4_000;
+
+  private final ParquetOptions options;
+  private final Policy policy;
+  private final Compactor compactor;
+  private final long intervalNs;
+  private final CountDownLatch closing = new CountDownLatch(1);
+  private final Set<String> reported = new HashSet<>();
+  private final Thread thread = new Thread(this::run, "lifeline-archive-maintenance");
+
+  Maintenance(ParquetOptions options) {
+    this.options = options;
+    this.policy = options.compacting() ? Policy.LEVELS : Policy.NOTHING;
+    this.compactor = new Compactor(options.withThreads(1), Compactor.DEFAULT_TARGET_BYTES, GRACE);
+    // As often as the rolls of one partition can be merged.
+    Duration rolls = options.roll().interval().multipliedBy(Policy.LEVELS.least());
+    this.intervalNs = (rolls.compareTo(LONGEST_INTERVAL) < 0 ? rolls : LONGEST_INTERVAL).toNanos();
+    thread.setDaemon(true);
+    thread.setPriority(Thread.MIN_PRIORITY);
+    thread.start();
+  }
+
+  /** Whether an archive with these options needs maintenance. */
+  static boolean isNeeded(ParquetOptions options) {
+    return options.compacting() || options.retention() != null;
+  }
+
+  private void run() {
+    while (rest(intervalNs)) {
+      try {
+        Compactor.Result result = compactor.run(policy, workedNs -> rest(REST * workedNs));
+        result.damages().stream().filter(reported::add).forEach(LOG::error);
+        LOG.debug("maintenance of the archive {}: {}", options.directory(), result);
+      } catch (ArchiveCollisionException e) {
+        // Another writer, or the command, does it.
+      } catch (IOException | RuntimeException e) {
+        if (closing.getCount() > 0) {
+          LOG.warn("the maintenance of the archive {} failed and is tried again in {} s: {}", options.directory(),
+              TimeUnit.NANOSECONDS.toSeconds(intervalNs), e.getMessage());
+        }
+      }
+    }
+  }
+
+  /** Returns false if the writer is closed. */
+  private boolean rest(long ns) {
+    try {
+      return !closing.await(ns, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+
+  /** Ends a merge that is running. If that takes long, the merge is abandoned, as by a crash. */
+  @Override
+  public void close() {
+    closing.countDown();
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONGEST_CLOSE_MS);
+    try {
+      while (thread.isAlive() && System.nanoTime() - end < 0) {
+        compactor.cancel(); // again, since a copy may be about to begin
+        thread.join(CANCEL_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
