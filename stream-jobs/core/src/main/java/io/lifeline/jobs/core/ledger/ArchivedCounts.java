@@ -21,6 +21,7 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
   private final ArchivedEvents archive;
   private final ScheduledExecutorService asking = Executors.newSingleThreadScheduledExecutor(ArchivedCounts::thread);
   private volatile Map<RouteKey, Long> last;
+  private volatile long lastNs = System.nanoTime();
   private volatile boolean hasAnswered;
 
   /** @param interval between two queries */
@@ -37,9 +38,12 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
 
   private void ask() {
     try {
+      long startNs = System.nanoTime();
       last = archive.count();
+      lastNs = startNs;
     } catch (IOException | RuntimeException e) {
-      LOG.warn("cannot read the counts of the archive: {}; the ledger keeps the previous ones", e.getMessage());
+      LOG.warn("cannot read the counts of the archive: {}; the ledger keeps those of {} s ago", e.getMessage(),
+          (long) ageSeconds());
     } finally {
       hasAnswered = true;
     }
@@ -53,6 +57,11 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
   @Override
   public Map<RouteKey, Long> last() {
     return last;
+  }
+
+  /** Returns the age of the {@link #last} counts; before the first ones, the time that they have been missing. */
+  public double ageSeconds() {
+    return (System.nanoTime() - lastNs) / 1e9;
   }
 
   @Override

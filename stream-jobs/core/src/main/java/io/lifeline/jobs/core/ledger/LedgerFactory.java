@@ -36,7 +36,14 @@ public final class LedgerFactory implements JobFactory {
     LedgerSettings settings = LedgerSettings.of(config);
     ArchivedCounts archived =
         archive.get().map(counts -> new ArchivedCounts(counts, config.get(Keys.LEDGER_INTERVAL))).orElse(null);
-    return new ByEmitter(
-        state -> new LedgerJob(settings, state, archived, metrics), archived == null ? null : archived::close);
+    if (archived == null) {
+      return new ByEmitter(state -> new LedgerJob(settings, state, null, metrics), null);
+    }
+    Runnable gauge = metrics.gauge("lifeline_ledger_archive_age_seconds",
+        "Age of the counts of the archive that the ledger uses.", archived::ageSeconds);
+    return new ByEmitter(state -> new LedgerJob(settings, state, archived, metrics), () -> {
+      gauge.run();
+      archived.close();
+    });
   }
 }

@@ -50,6 +50,7 @@ class LedgerJobTest {
   void anArchiveThatDoesNotAnswerHoldsNothingUp() throws Exception {
     CountDownLatch answer = new CountDownLatch(1);
     AtomicInteger asked = new AtomicInteger();
+    long startNs = System.nanoTime();
     ArchivedEvents slow =
         () -> {
           if (asked.incrementAndGet() == 1) {
@@ -69,11 +70,14 @@ class LedgerJobTest {
       job = new LedgerJob(SETTINGS, state, counts, new Metrics());
       accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
       assertThat(balance(2)).contains("\"archived\":null,");
+      double unansweredS = counts.ageSeconds();
       answer.countDown();
       while (counts.last() == null) {
         Thread.onSpinWait();
       }
       assertThat(balance(4)).contains("\"archived\":10,");
+      assertThat(counts.ageSeconds()).isGreaterThanOrEqualTo(0).isLessThan((System.nanoTime() - startNs) / 1e9);
+      assertThat(unansweredS).isPositive();
     }
   }
 
