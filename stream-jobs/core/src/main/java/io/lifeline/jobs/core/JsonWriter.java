@@ -87,6 +87,13 @@ public final class JsonWriter {
     return this;
   }
 
+  /** Writes text that is a JSON value already. */
+  public JsonWriter literal(String json) {
+    separate();
+    ascii(json);
+    return this;
+  }
+
   public JsonWriter field(String name, String text) {
     return name(name).value(text);
   }

@@ -47,7 +47,7 @@ final class PostgresRoll {
       }
       rows.append(group, number, partitions, nowMs);
       typeBytes += rows.bytes() - before;
-      latest.add(batch, incarnation, group, version);
+      latest.add(batch, group, version);
     }
     batches.add(batch, incarnation, position);
     routes.computeIfAbsent(route, key -> new RouteEntry.Builder()).add(batch, position.brokerTimeMs());
