@@ -26,11 +26,14 @@ import java.util.stream.Collectors;
  * empty tables are harmless, and a transaction must not hold the locks of thousands of new tables.
  */
 final class Catalog {
+  /** Limit of event types, since a hostile emitter may define any number, and each needs a view. */
+  static final int MAX_TYPES = 4_000;
+
   /**
-   * Limit of event types, since a hostile emitter may define any number and each needs a table; views over all lock
-   * them all.
+   * Limit of event types with a table of their own, which queries of all events plan and lock; the others share {@link
+   * EventTable#SHARED}.
    */
-  static final int MAX_TABLES = 4_000;
+  static final int MAX_TABLES = 500;
 
   static final int MAX_VERSIONS = 1_000;
 
@@ -87,7 +90,7 @@ final class Catalog {
         return "an event type has changed its fields too often for one table";
       }
     }
-    return count > MAX_TABLES ? "the archive has no room for more event types" : null;
+    return count > MAX_TYPES ? "the archive has no room for more event types" : null;
   }
 
   /** Returns whether all of these types have their tables and columns, without a query. */
@@ -139,7 +142,6 @@ final class Catalog {
       }
     }
     connection.commit();
-    eventsViewIsOld = true;
   }
 
   private EventTable create(Statement statement, EventType type) throws SQLException {
@@ -152,9 +154,22 @@ final class Catalog {
     }
     Set<EventTable.Key> before = Set.copyOf(table.columns().keySet());
     EventTable.Version version = table.add(entry);
-    List<String> added = table.columns().entrySet().stream()
-        .filter(column -> !column.getKey().constant() && !before.contains(column.getKey()))
-        .map(column -> Sql.identifier(column.getValue()) + " " + ColumnTypes.of(column.getKey().type())).toList();
+    if (table.isShared()) {
+      eventsViewIsOld |= schema.createShared(statement);
+    } else {
+      List<String> added = table.columns().entrySet().stream()
+          .filter(column -> !column.getKey().constant() && !before.contains(column.getKey()))
+          .map(column -> Sql.identifier(column.getValue()) + " " + ColumnTypes.of(column.getKey().type())).toList();
+      defineOwn(statement, table, isNew, added);
+      eventsViewIsOld = true;
+    }
+    insert(version);
+    byId.put(entry.id(), version);
+    byType.put(type, version);
+    return table;
+  }
+
+  private void defineOwn(Statement statement, EventTable table, boolean isNew, List<String> added) throws SQLException {
     if (isNew) {
       String fields = added.stream().map(column -> ", " + column).collect(Collectors.joining());
       statement.execute("CREATE TABLE " + schema.data(table.dataTable()) + " (" + EventTable.COMMON_DEFINITION + fields
@@ -163,10 +178,6 @@ final class Catalog {
       statement.execute("ALTER TABLE " + schema.data(table.dataTable()) + added.stream()
           .map(column -> " ADD COLUMN " + column).collect(Collectors.joining(",")));
     }
-    insert(version);
-    byId.put(entry.id(), version);
-    byType.put(type, version);
-    return table;
   }
 
   /**
@@ -174,23 +185,26 @@ final class Catalog {
    * name.
    */
   private EventTable newTable(Statement statement, String name) throws SQLException {
-    Set<String> dataTables = new HashSet<>();
-    Set<String> viewNames = new HashSet<>();
-    for (EventTable table : tables.values()) {
-      dataTables.add(table.dataTable());
-      viewNames.add(table.view());
-    }
-    String dataTable = TimePartitions.fit(name);
-    for (String wanted = name; dataTables.contains(dataTable) || TimePartitions.mayBeCalled(dataTable); ) {
-      wanted += "~";
-      dataTable = TimePartitions.fit(wanted);
-    }
+    Set<String> viewNames = tables.values().stream().map(EventTable::view).collect(Collectors.toSet());
     String view = PostgresText.fit(name, "");
     for (String wanted = name; viewNames.contains(view) || schema.has(statement, view); ) {
       wanted = "event:" + wanted;
       view = PostgresText.fit(wanted, "");
     }
-    return new EventTable(name, dataTable, view);
+    return new EventTable(name, newDataTable(name), view);
+  }
+
+  private String newDataTable(String name) {
+    Set<String> taken = tables.values().stream().map(EventTable::dataTable).collect(Collectors.toSet());
+    if (taken.size() >= MAX_TABLES) {
+      return EventTable.SHARED;
+    }
+    String dataTable = TimePartitions.fit(name);
+    for (String wanted = name; taken.contains(dataTable) || TimePartitions.mayBeCalled(dataTable); ) {
+      wanted += "~";
+      dataTable = TimePartitions.fit(wanted);
+    }
+    return dataTable;
   }
 
   private void insert(EventTable.Version version) throws SQLException {

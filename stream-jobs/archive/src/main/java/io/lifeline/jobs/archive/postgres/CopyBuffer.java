@@ -107,6 +107,11 @@ final class CopyBuffer {
     size += 12;
   }
 
+  void putNull() {
+    INT.set(bytes, size, -1);
+    size += 4;
+  }
+
   void putFloat(float value) {
     putInt(Float.floatToRawIntBits(value));
   }

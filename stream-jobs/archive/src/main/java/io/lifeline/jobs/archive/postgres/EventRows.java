@@ -2,10 +2,7 @@ package io.lifeline.jobs.archive.postgres;
 
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.EventType;
-import io.lifeline.codec.FieldType;
-import io.lifeline.codec.Utf8;
 import io.lifeline.jobs.archive.Sql;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -16,9 +13,7 @@ final class EventRows {
   static final long OVERHEAD_BYTES = 8_192;
 
   private final EventTable.Version version;
-  private final FieldType[] fields;
-  private final long[][] longs;
-  private final double[][] doubles;
+  private final TypeColumns columns;
   private final CopySegments pool;
   private final Map<Long, CopyBuffer> byPartition = new TreeMap<>();
   private long bytes = OVERHEAD_BYTES;
@@ -26,17 +21,12 @@ final class EventRows {
   EventRows(EventType type, EventTable.Version version, CopySegments pool) {
     this.version = version;
     this.pool = pool;
-    this.fields = type.fields().stream().map(field -> field.type()).toArray(FieldType[]::new);
-    this.longs = new long[fields.length][];
-    this.doubles = new double[fields.length][];
+    this.columns = version.table().isShared() ? new SharedColumns(version) : new OwnColumns(type, version);
   }
 
   /** Appends the events of a batch. */
   void append(ColumnarBatch.Columns group, long batch, TimePartitions partitions, long nowMs) {
-    for (int field = 0; field < fields.length; field++) {
-      longs[field] = fields[field].isIntegral() ? group.longs(field) : null;
-      doubles[field] = fields[field].isFloating() ? group.doubles(field) : null;
-    }
+    columns.start(group);
     int count = group.size();
     long[] times = group.timeNs();
     for (int from = 0; from < count; ) {
@@ -53,7 +43,7 @@ final class EventRows {
   }
 
   private CopyBuffer newBuffer(long partition) {
-    CopyBuffer buffer = new CopyBuffer(EventTable.COMMON_COLUMN_COUNT + fields.length, pool);
+    CopyBuffer buffer = new CopyBuffer(EventTable.COMMON_COLUMN_COUNT + columns.names().size(), pool);
     bytes += buffer.capacity();
     return buffer;
   }
@@ -73,36 +63,7 @@ final class EventRows {
     out.putInt(group.eventIndex()[event]);
     out.putShort((int) (timeNs - 1_000 * micros));
     out.putShort(version.number());
-    for (int field = 0; field < fields.length; field++) {
-      switch (fields[field]) {
-        case I32 -> out.putInt((int) longs[field][event]);
-        case I64, U32 -> out.putLong(longs[field][event]);
-        case U64 -> out.putUnsigned(longs[field][event]);
-        case BOOL -> out.putBool(longs[field][event] != 0);
-        case F32 -> out.putFloat((float) doubles[field][event]);
-        case F64 -> out.putDouble(doubles[field][event]);
-        case BYTES -> out.putBytes(group.raw(), group.offsets(field)[event], group.lengths(field)[event]);
-        case STRING -> putString(group.raw(), group.offsets(field)[event], group.lengths(field)[event], out);
-      }
-    }
-  }
-
-  private static void putString(byte[] raw, int offset, int length, CopyBuffer out) {
-    if (Utf8.isWellFormed(raw, offset, length) && !holdsNul(raw, offset, length)) {
-      out.putBytes(raw, offset, length);
-    } else {
-      byte[] repaired = Sql.clean(Utf8.decode(raw, offset, length)).getBytes(StandardCharsets.UTF_8);
-      out.putBytes(repaired, 0, repaired.length);
-    }
-  }
-
-  private static boolean holdsNul(byte[] raw, int offset, int length) {
-    for (int i = offset; i < offset + length; i++) {
-      if (raw[i] == 0) {
-        return true;
-      }
-    }
-    return false;
+    columns.put(event, out);
   }
 
   /** Returns the memory used, in bytes. */
@@ -121,7 +82,7 @@ final class EventRows {
 
   /** Returns the columns of the rows, in order. */
   String columns() {
-    return version.fieldColumns().stream()
+    return columns.names().stream()
         .map(column -> ", " + Sql.identifier(column)).collect(Collectors.joining("", EventTable.COMMON_COLUMNS, ""));
   }
 }

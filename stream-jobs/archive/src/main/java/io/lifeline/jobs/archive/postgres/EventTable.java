@@ -10,15 +10,26 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The table of one event type, whose versions share it. A version is a type of that name with its own level, fields and
- * constants. A column belongs to one name and type: a field whose type changes gets a new column, such as {@code
- * size:f64}, and no column ever changes.
+ * The table of one event type, whose versions share it, or its part of the table that many types share. A version is a
+ * type of that name with its own level, fields and constants. A column belongs to one name and type: a field whose type
+ * changes gets a new column, such as {@code size:f64}, and no column ever changes.
  */
 final class EventTable {
   /** Other columns of the table and its view, and PostgreSQL's system columns. */
   private static final Set<String> RESERVED = Set.of("ts", "ts_ns", "level", "host", "program", "pid", "thread",
       "incarnation", "route", "sequence", "event_index", "@batch", "@ns", "@version",
       "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid");
+
+  /**
+   * The table of the types that have none of their own. No type's table can have this name: it is that of the default
+   * partition of a type without a name.
+   */
+  static final String SHARED = ":other";
+
+  static final List<String> SHARED_COLUMNS = List.of("@type", "@level", "@id", "@fields");
+
+  static final String SHARED_DEFINITION =
+      "\"@type\" text NOT NULL, \"@level\" text NOT NULL, \"@id\" text, \"@fields\" jsonb NOT NULL";
 
   /** The columns of every table, in an order that needs no padding. */
   static final String COMMON_COLUMNS = "ts, thread, \"@batch\", event_index, \"@ns\", \"@version\"";
@@ -62,6 +73,11 @@ final class EventTable {
 
   String dataTable() {
     return dataTable;
+  }
+
+  /** Returns whether its rows are in the table {@link #SHARED}. */
+  boolean isShared() {
+    return dataTable.equals(SHARED);
   }
 
   String view() {

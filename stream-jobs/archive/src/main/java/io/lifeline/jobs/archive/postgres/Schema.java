@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -25,15 +26,26 @@ final class Schema {
   /** Version of these tables; a release that does not know it must not write to them. */
   private static final int VERSION = 1;
 
+  /** Version since types share a table. Until then, earlier releases can write to the archive, too. */
+  private static final int VERSION_OF_SHARING = 2;
+
   /** Second number of the advisory lock on definitions; other values are partitions. */
   private static final int DEFINITIONS = -1;
 
   /** Second number of the advisory lock for creating indexes. */
   private static final int MAKING_INDEXES = -2;
 
+  static final String BROKER_TIME_INDEX = "batches_broker_time";
+
   /** Indexes of the table batches: name and definition. */
   static final Map<String, String> INDEXES = Map.of(
-      "batches_broker_time", " ON %s (broker_time)", "batches_identity", " ON %s (incarnation, sequence)");
+      BROKER_TIME_INDEX, " ON %s (broker_time)", "batches_identity", " ON %s (incarnation, sequence)");
+
+  /**
+   * Tables whose rows are replaced by every roll. With free room in its page, a row's next version needs no new entry
+   * in the index.
+   */
+  private static final List<String> REPLACED = List.of("latest", "routes_by_partition");
 
   /** Attempts to change a table that is in use; half a minute in all. */
   private static final int MAX_ATTEMPTS = 60;
@@ -97,6 +109,29 @@ final class Schema {
       new Views(this).createSessions(statement);
       connection.commit();
     }
+    for (String table : REPLACED) {
+      leaveRoom(connection, statement, table);
+    }
+  }
+
+  private void leaveRoom(Connection connection, Statement statement, String table) throws SQLException {
+    try (ResultSet row = statement.executeQuery("SELECT reloptions IS NULL FROM pg_class WHERE oid = "
+        + Sql.literal(own(table)) + "::regclass")) {
+      row.next();
+      if (!row.getBoolean(1)) {
+        return;
+      }
+    }
+    try {
+      waitBriefly(statement);
+      statement.execute("ALTER TABLE " + own(table) + " SET (fillfactor = 50)");
+      connection.commit();
+    } catch (SQLException e) {
+      if (!Database.isInUse(e)) { // by a vacuum; it is tried again when the archive is next opened
+        throw e;
+      }
+      connection.rollback();
+    }
   }
 
   /** Adds a column without blocking others: tries briefly, and repeats until the table is not in use. */
@@ -145,8 +180,11 @@ final class Schema {
 
   /** Returns whether the public schema has a relation of that name: a table, view or index. */
   boolean has(Statement statement, String relation) throws SQLException {
-    try (ResultSet row = statement.executeQuery(
-        "SELECT to_regclass(" + Sql.literal(own(relation)) + ") IS NOT NULL")) {
+    return hasRelation(statement, own(relation));
+  }
+
+  private static boolean hasRelation(Statement statement, String name) throws SQLException {
+    try (ResultSet row = statement.executeQuery("SELECT to_regclass(" + Sql.literal(name) + ") IS NOT NULL")) {
       row.next();
       return row.getBoolean(1);
     }
@@ -164,7 +202,7 @@ final class Schema {
   private void check(Statement statement) throws SQLException, ArchiveException {
     try (ResultSet row = statement.executeQuery("SELECT version, partition_s FROM " + own("archive"))) {
       row.next();
-      if (row.getInt(1) != VERSION) {
+      if (row.getInt(1) > VERSION_OF_SHARING) {
         throw new ArchiveException("the archive in " + options.url() + " has version " + row.getInt(1)
             + ", which this program does not know: use the program that made it, or a newer one");
       }
@@ -200,6 +238,18 @@ final class Schema {
         + " timestamptz NOT NULL, ts_ns bigint NOT NULL, level text NOT NULL, host text NOT NULL,"
         + " program text NOT NULL, sequence numeric NOT NULL, event_index integer NOT NULL, id text,"
         + " fields jsonb NOT NULL, PRIMARY KEY (type, incarnation))");
+  }
+
+  /** Creates the table that types share, unless it exists; returns whether it did. */
+  boolean createShared(Statement statement) throws SQLException {
+    if (hasRelation(statement, data(EventTable.SHARED))) {
+      return false;
+    }
+    statement.execute("CREATE TABLE " + data(EventTable.SHARED) + " (" + EventTable.COMMON_DEFINITION + ", "
+        + EventTable.SHARED_DEFINITION + ") PARTITION BY RANGE (ts)");
+    statement.execute("CREATE INDEX ON " + data(EventTable.SHARED) + " (\"@type\")");
+    statement.execute("UPDATE " + own("archive") + " SET version = " + VERSION_OF_SHARING);
+    return true;
   }
 
   /** Takes the lock for creating indexes until the connection ends; returns whether it was free. */

@@ -85,15 +85,20 @@ final class Views {
 
   /** Creates the view of one event type. Counting its rows does not read the batches. */
   void createType(Statement statement, EventTable table) throws SQLException {
-    StringBuilder select = new StringBuilder("SELECT r.ts, " + TS_NS + " AS ts_ns, " + level(table) + " AS level, "
-        + ORIGIN.formatted(THREAD, "r"));
-    for (Map.Entry<EventTable.Key, String> column : table.columns().entrySet()) {
-      String name = Sql.identifier(column.getValue());
-      select.append(", ").append(column.getKey().constant() ? constant(table, column.getKey()) : "r." + name)
-          .append(" AS ").append(name);
-    }
+    StringBuilder select = new StringBuilder("SELECT r.ts, " + TS_NS + " AS ts_ns, "
+        + (table.isShared() ? "r.\"@level\"" : level(table)) + " AS level, " + ORIGIN.formatted(THREAD, "r"));
+    table.columns().forEach((key, column) ->
+        select.append(", ").append(value(table, key, column)).append(" AS ").append(Sql.identifier(column)));
     statement.execute("CREATE OR REPLACE VIEW " + schema.own(table.view()) + " AS " + select + " FROM "
-        + schema.data(table.dataTable()) + " r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.\"@batch\"");
+        + schema.data(table.dataTable()) + " r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.\"@batch\""
+        + (table.isShared() ? " WHERE r.\"@type\" = " + Sql.literal(table.name()) : ""));
+  }
+
+  private static String value(EventTable table, EventTable.Key key, String column) {
+    if (table.isShared()) {
+      return "(r.\"@fields\"->>" + Sql.literal(column) + ")::" + ColumnTypes.of(key.type());
+    }
+    return key.constant() ? constant(table, key) : "r." + Sql.identifier(column);
   }
 
   /**
@@ -103,10 +108,10 @@ final class Views {
    */
   void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
     List<String> legs = new ArrayList<>();
-    for (EventTable table : tables) {
-      legs.add("SELECT r.ts, " + TS_NS + " AS ts_ns, " + Sql.literal(table.name()) + "::text AS type, " + level(table)
-          + " AS level, r.thread, r.\"@batch\" AS batch, r.event_index, " + id(table) + " AS id, " + fields(table)
-          + " AS fields FROM " + schema.data(table.dataTable()) + " r WHERE true");
+    tables.stream().filter(table -> !table.isShared()).forEach(table -> legs.add(leg(table.dataTable(),
+        Sql.literal(table.name()) + "::text", level(table), id(table), fields(table))));
+    if (tables.stream().anyMatch(EventTable::isShared)) {
+      legs.add(leg(EventTable.SHARED, "r.\"@type\"", "r.\"@level\"", "r.\"@id\"", "r.\"@fields\""));
     }
     if (legs.isEmpty()) {
       legs.add("SELECT NULL::timestamptz AS ts, NULL::bigint AS ts_ns, NULL::text AS type, NULL::text AS level,"
@@ -116,6 +121,12 @@ final class Views {
     statement.execute("CREATE OR REPLACE VIEW " + schema.own("events") + " AS SELECT r.ts, r.ts_ns, r.type, r.level, "
         + ORIGIN.formatted(THREAD, "r") + ", r.id, r.fields FROM (" + String.join(" UNION ALL ", legs)
         + ") r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.batch");
+  }
+
+  private String leg(String dataTable, String type, String level, String id, String fields) {
+    return "SELECT r.ts, " + TS_NS + " AS ts_ns, " + type + " AS type, " + level + " AS level, r.thread,"
+        + " r.\"@batch\" AS batch, r.event_index, " + id + " AS id, " + fields + " AS fields FROM "
+        + schema.data(dataTable) + " r WHERE true";
   }
 
   private static String level(EventTable table) {

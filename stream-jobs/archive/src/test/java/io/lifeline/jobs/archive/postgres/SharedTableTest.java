@@ -1,0 +1,152 @@
+package io.lifeline.jobs.archive.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.codec.Level;
+import io.lifeline.jobs.archive.Appended;
+import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.Archives;
+import io.lifeline.servers.PostgresServer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests the types beyond those that have a table of their own. */
+@Tag("system")
+class SharedTableTest {
+  private final String schema = PostgresDatabases.newSchema();
+  private long next;
+
+  private PostgresOptions options() throws Exception {
+    return PostgresDatabases.options(schema, PostgresOptions.DEFAULT_ROLL);
+  }
+
+  private void archive(BatchWriter... batches) throws Exception {
+    try (ArchiveWriter writer =
+        new PostgresArchive(options()).open(rejection -> {}, step -> {}, () -> PostgresDatabases.NOW_MS)) {
+      for (BatchWriter batch : batches) {
+        assertThat(writer.append(Archives.at(next++), batch.toByteArray())).isEqualTo(Appended.ACCEPTED);
+      }
+    }
+  }
+
+  private List<String> query(String sql) throws Exception {
+    return PostgresDatabases.query(schema, sql);
+  }
+
+  private static BatchWriter batch(long sequence) {
+    return Archives.batch(new Incarnation(5, 6), sequence);
+  }
+
+  /** Returns a batch with an event each of that many types. */
+  private static BatchWriter types(long sequence, int count) {
+    BatchWriter batch = batch(sequence);
+    for (int i = 0; i < count; i++) {
+      batch.event(EventType.named("type." + i).field("v", FieldType.I64).build(), i, (long) i);
+    }
+    return batch;
+  }
+
+  private static EventType.Builder everything(String name) {
+    return EventType.named(name).level(Level.WARN).field("id", FieldType.F64).field("i", FieldType.I32)
+        .field("l", FieldType.I64).field("u", FieldType.U32).field("ul", FieldType.U64).field("f", FieldType.F32)
+        .field("b", FieldType.BOOL).field("it's \"", FieldType.STRING).field("raw", FieldType.BYTES)
+        .constant("c", FieldType.F32, "", 0.1f).constant("n", FieldType.F64, "", Double.NaN)
+        .constant("t", FieldType.STRING, "", "it's \\");
+  }
+
+  private static BatchWriter everything(long sequence, EventType... types) {
+    byte[] text = "\"\\ \0 \n é".getBytes(StandardCharsets.UTF_8);
+    BatchWriter batch = batch(sequence);
+    for (EventType type : types) {
+      batch.event(type, 1, 1e-7, -1, Long.MIN_VALUE, 4_294_967_295L, -1L, 0.1f, true,
+          new String(text, StandardCharsets.UTF_8), new byte[] {0, (byte) 0xff});
+      batch.event(type, 2, Double.NaN, 0, 0L, 0L, 0L, Float.NEGATIVE_INFINITY, false, "", new byte[0]);
+    }
+    return batch;
+  }
+
+  @Test
+  void eventsLookTheSameWithAndWithoutATableOfTheirOwn() throws Exception {
+    EventType own = everything("own").build();
+    EventType shared = everything("shared").build();
+    archive(everything(1, own), types(2, Catalog.MAX_TABLES), everything(3, shared));
+    assertThat(query("SELECT data_table FROM types WHERE name IN ('own', 'shared') ORDER BY name"))
+        .containsExactly("own", EventTable.SHARED);
+    String columns = "ts, ts_ns, level, host, program, pid, thread, incarnation, route, id, i, l, u, ul, f, b, \"it's"
+        + " \"\"\", raw, c, n, t";
+    assertThat(query("SELECT " + columns + " FROM shared ORDER BY ts_ns"))
+        .hasSize(2).isEqualTo(query("SELECT " + columns + " FROM own ORDER BY ts_ns"));
+    for (String view : List.of("events", "latest", "lifelines")) {
+      String row = "SELECT ts, ts_ns, level, host, program, incarnation, id, fields FROM " + view + " WHERE type = ";
+      assertThat(query(row + "'shared' ORDER BY ts_ns")).isNotEmpty().isEqualTo(query(row + "'own' ORDER BY ts_ns"));
+    }
+  }
+
+  @Test
+  void aTypeThatEvolvesGetsColumnsAsInATableOfItsOwn() throws Exception {
+    archive(types(1, Catalog.MAX_TABLES),
+        batch(2).event(EventType.named("late").field("n", FieldType.I32).build(), 1, 1));
+    PostgresServer.shared().execute("CREATE VIEW " + schema + ".of_mine AS SELECT n FROM " + schema + ".late");
+    archive(batch(3)
+        .event(EventType.named("late").level(Level.ERROR).field("n", FieldType.STRING).build(), 2, "two"));
+    assertThat(query("SELECT level, n, \"n:string\" FROM late ORDER BY ts_ns"))
+        .containsExactly("info 1 null", "error null two");
+    assertThat(query("SELECT level, fields FROM events WHERE type = 'late' ORDER BY ts_ns"))
+        .containsExactly("info {\"n\": 1}", "error {\"n:string\": \"two\"}");
+    assertThat(query("SELECT count(n) FROM of_mine")).containsExactly("1");
+  }
+
+  @Test
+  void planningAllEventsTakesBoundedMemoryForAsManyTypesAsThereMayBe() throws Exception {
+    archive(types(1, Catalog.MAX_TYPES));
+    try (Connection connection = PostgresServer.shared().connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute("SET search_path = " + schema);
+      for (String view : List.of("events", "lifelines")) {
+        statement.executeQuery("EXPLAIN SELECT count(*) FROM " + view + " WHERE program = 'x'").close();
+      }
+      assertThat(peakMegabytes(statement)).as("MB of the server's process").isLessThan(200);
+    }
+    assertThat(query("SELECT count(*), count(DISTINCT type) FROM events WHERE program = 'program'"))
+        .containsExactly(Catalog.MAX_TYPES + " " + Catalog.MAX_TYPES);
+    assertThat(query("SELECT v FROM \"type." + (Catalog.MAX_TYPES - 1) + "\""))
+        .containsExactly(String.valueOf(Catalog.MAX_TYPES - 1));
+  }
+
+  private static long peakMegabytes(Statement statement) throws Exception {
+    try (ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+      row.next();
+      String status = Files.readString(Path.of("/proc", row.getString(1), "status"));
+      Matcher peak = Pattern.compile("VmHWM:\\s+(\\d+) kB").matcher(status);
+      assertThat(peak.find()).isTrue();
+      return Long.parseLong(peak.group(1)) / 1024;
+    }
+  }
+
+  /** Earlier releases do not know the shared table: they may write until it is needed. */
+  @Test
+  void theArchivesVersionChangesWhenTypesBeginToShareATable() throws Exception {
+    archive(types(1, Catalog.MAX_TABLES));
+    assertThat(query("SELECT version FROM archive")).containsExactly("1");
+    archive(types(2, Catalog.MAX_TABLES + 1));
+    assertThat(query("SELECT version FROM archive")).containsExactly("2");
+    PostgresServer.shared().execute("UPDATE " + schema + ".archive SET version = 3");
+    assertThatThrownBy(() -> new PostgresArchive(options()).open(rejection -> {}))
+        .isInstanceOf(ArchiveException.class).hasMessageContaining("has version 3, which this program does not know");
+  }
+}
