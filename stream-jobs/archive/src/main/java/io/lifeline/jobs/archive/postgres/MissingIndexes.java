@@ -25,7 +25,7 @@ final class MissingIndexes {
     boolean missing = false;
     try (Statement statement = connection.createStatement()) {
       for (String index : Schema.INDEXES.keySet()) {
-        missing |= state(statement, schema, index) != State.READY;
+        missing |= !isReady(statement, schema, index);
       }
     }
     if (missing) {
@@ -33,6 +33,11 @@ final class MissingIndexes {
       thread.setDaemon(true);
       thread.start();
     }
+  }
+
+  /** Returns whether queries can use the index. */
+  static boolean isReady(Statement statement, Schema schema, String index) throws SQLException {
+    return state(statement, schema, index) == State.READY;
   }
 
   private enum State { ABSENT, BROKEN, READY }

@@ -27,7 +27,9 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresSession.class);
   private static final long EXPIRY_INTERVAL_NS = Duration.ofMinutes(10).toNanos();
 
-  /** Pause before the next attempt if there was too much to delete at once. */
+  /** Steps until the writer continues, and the pause before the next ones if they were not enough. */
+  private static final int EXPIRY_STEPS = 50;
+
   private static final long EXPIRY_PAUSE_NS = Duration.ofSeconds(10).toNanos();
 
   private static final long CLOCK_TOLERANCE_MS = Duration.ofHours(1).toMillis();
@@ -40,6 +42,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private final Schema schema;
   private final Catalog catalog;
   private final TimePartitions partitions;
+  private final Expiry expiry;
   private final ExecutorService storer = Executors.newSingleThreadExecutor(PostgresSession::thread);
   private Task last;
   private final RetentionClock retentionClock = new RetentionClock(new MemoryState(), System::nanoTime);
@@ -89,6 +92,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
       schema.create(connection);
       this.catalog = new Catalog(connection, schema);
       this.partitions = new TimePartitions(connection, schema, options.partition());
+      this.expiry = new Expiry(connection, schema, partitions, EXPIRY_STEPS);
       MissingIndexes.make(options, schema, connection);
       connection.commit();
     } catch (SQLException e) {
@@ -231,7 +235,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
     long now = retentionMs();
     warnIfClocksDiffer();
     boolean[] isComplete = new boolean[1];
-    run("cannot drop old partitions of", () -> isComplete[0] = partitions.expire(options.retention(), now));
+    run("cannot drop old partitions of", () -> isComplete[0] = expiry.run(options.retention(), now));
     nextExpiryNs = System.nanoTime() + (isComplete[0] ? EXPIRY_INTERVAL_NS : EXPIRY_PAUSE_NS);
   }
 

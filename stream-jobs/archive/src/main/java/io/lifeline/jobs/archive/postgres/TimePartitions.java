@@ -10,19 +10,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * The partitions of the event tables, by event time. They are created on demand, and dropped as a whole when they
- * expire. Rows far from the current time go to a default partition, so that a broken clock cannot create any number of
- * partitions; they are moved when their time gets its own partition.
+ * The partitions of the event tables, by event time. They are created on demand, and dropped as a whole by
+ * {@link Expiry}. Rows far from the current time go to a default partition, so that a broken clock cannot create any
+ * number of partitions; they are moved when their time gets its own partition.
  */
 final class TimePartitions {
   /** Number of the default partition, for all other times. */
@@ -33,14 +31,6 @@ final class TimePartitions {
 
   /** New partitions in one transaction, which locks each of them. */
   private static final int CHUNK = 200;
-
-  /** After this many partitions in use, the others are not tried: a backup uses all of them. */
-  private static final int MOST_IN_USE = 10;
-
-  /** Rows deleted per transaction, and transactions until the writer continues. */
-  private static final int DELETE_ROWS = 20_000;
-
-  private static final int DELETE_ROUNDS = 10;
 
   private static final String OTHER_SUFFIX = ":other";
   private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("':'uuuuMMdd").withZone(ZoneOffset.UTC);
@@ -178,6 +168,15 @@ final class TimePartitions {
         + number + ", " + Sql.literal(name) + ", " + (number == OTHER ? "NULL" : time(number + 1)) + ")");
   }
 
+  Duration length() {
+    return Duration.ofNanos(lengthNs);
+  }
+
+  /** Returns the start of the partition that a time is in, in SQL. */
+  String startOf(long ms) {
+    return time(Math.floorDiv(ms * 1_000_000, lengthNs));
+  }
+
   private String suffix(long number) {
     if (number == OTHER) {
       return OTHER_SUFFIX;
@@ -196,79 +195,5 @@ final class TimePartitions {
 
   private String bounds(long number) {
     return " FOR VALUES FROM (" + time(number) + ") TO (" + time(number + 1) + ")";
-  }
-
-  /**
-   * Drops the partitions that end before the retention, and from the default partition the events received before it.
-   * Partitions in use are left for the next call. Rows are deleted in small transactions, so the writer is not held up
-   * for long and an interrupted call keeps its progress. Commits.
-   *
-   * @return whether nothing is left to do now
-   */
-  boolean expire(Duration retention, long nowMs) throws SQLException {
-    String cutoff = time(Math.floorDiv((nowMs - retention.toMillis()) * 1_000_000, lengthNs));
-    String batches = schema.own("batches");
-    schema.lockDefinitions(connection);
-    try (Statement statement = connection.createStatement()) {
-      int inUse = 0;
-      for (String name : names(statement, "ends <= " + cutoff)) {
-        if (inUse < MOST_IN_USE && !drop(statement, name)) {
-          inUse++;
-        }
-      }
-      boolean isComplete = deleteSome(statement, schema.own("latest"), "ctid", "ts < " + cutoff);
-      for (String name : names(statement, "ends IS NULL")) {
-        isComplete &= deleteSome(statement, schema.data(name), "ctid",
-            "\"@batch\" IN (SELECT batch FROM " + batches + " WHERE broker_time < " + cutoff + ")");
-      }
-      // Events may be one partition ahead of their batch; those in the default partition are deleted before it.
-      isComplete = isComplete && deleteSome(statement, batches, "batch", "broker_time < " + cutoff + " - interval '"
-          + 2 * (lengthNs / 1_000_000_000) + " seconds'");
-      forget();
-      return isComplete;
-    } finally {
-      schema.unlockDefinitions(connection);
-    }
-  }
-
-  /** Deletes rows, up to a limit; returns whether none are left. */
-  private boolean deleteSome(Statement statement, String table, String key, String condition) throws SQLException {
-    for (int round = 0; round < DELETE_ROUNDS; round++) {
-      int deleted = statement.executeUpdate("DELETE FROM " + table + " WHERE " + key + " IN (SELECT " + key + " FROM "
-          + table + " WHERE " + condition + " LIMIT " + DELETE_ROWS + ")");
-      connection.commit();
-      if (deleted < DELETE_ROWS) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /** Drops a partition in its own transaction, so that one in use by a long query does not block the others. */
-  private boolean drop(Statement statement, String name) throws SQLException {
-    try {
-      schema.waitBriefly(statement);
-      statement.execute("DROP TABLE " + schema.data(name));
-      statement.execute("DELETE FROM " + schema.own("time_partitions") + " WHERE partition = " + Sql.literal(name));
-      connection.commit();
-      return true;
-    } catch (SQLException e) {
-      if (!Database.isInUse(e)) {
-        throw e;
-      }
-      connection.rollback();
-      return false;
-    }
-  }
-
-  private List<String> names(Statement statement, String condition) throws SQLException {
-    List<String> names = new ArrayList<>();
-    try (ResultSet rows = statement.executeQuery(
-        "SELECT partition FROM " + schema.own("time_partitions") + " WHERE " + condition + " ORDER BY ends")) {
-      while (rows.next()) {
-        names.add(rows.getString(1));
-      }
-    }
-    return names;
   }
 }

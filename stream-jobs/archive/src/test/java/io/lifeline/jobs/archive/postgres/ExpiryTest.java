@@ -1,0 +1,110 @@
+package io.lifeline.jobs.archive.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.codec.BatchWriter;
+import io.lifeline.codec.EventType;
+import io.lifeline.codec.FieldType;
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.core.Position;
+import io.lifeline.servers.PostgresServer;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests that retention deletes any amount of data in small steps. */
+@Tag("system")
+class ExpiryTest {
+  private static final EventType VALUE = EventType.named("value").field("n", FieldType.I32).build();
+  private static final Duration RETENTION = Duration.ofDays(7);
+
+  private final String schema = PostgresDatabases.newSchema();
+  private long next;
+
+  private PostgresOptions options() throws Exception {
+    return PostgresDatabases.options(schema, PostgresOptions.DEFAULT_ROLL);
+  }
+
+  private static long ms(String time) {
+    return Instant.parse(time).toEpochMilli();
+  }
+
+  /** Archives an event each of these times, received at {@code received}. */
+  private void archive(String received, String... times) throws Exception {
+    try (ArchiveWriter writer =
+        new PostgresArchive(options()).open(rejection -> {}, step -> {}, () -> ms(received))) {
+      for (String time : times) {
+        BatchWriter batch = new BatchWriter().incarnation(new Incarnation(7, next)).sequence(1).host("host")
+            .program("program").pid(42).calibration(0, 0, 1_000_000 * ms(time), 0, false);
+        writer.append(new Position(0, next, ms(received)), batch.event(VALUE, 0, (int) next).toByteArray());
+        next++;
+      }
+    }
+  }
+
+  private List<String> query(String sql) throws Exception {
+    return PostgresDatabases.query(schema, sql);
+  }
+
+  /** Returns the number of calls until nothing is left to do. */
+  private int expire(String now, int maxSteps) throws Exception {
+    try (Connection connection = Database.connect(options())) {
+      Schema tables = new Schema(options());
+      Expiry expiry = new Expiry(connection, tables,
+          new TimePartitions(connection, tables, PostgresOptions.DEFAULT_PARTITION), maxSteps);
+      for (int calls = 1; ; calls++) {
+        if (expiry.run(RETENTION, ms(now))) {
+          return calls;
+        }
+        assertThat(calls).as("calls without an end").isLessThan(1_000);
+      }
+    }
+  }
+
+  @Test
+  void anyAmountOfOldDataIsDeletedStepByStep() throws Exception {
+    archive("2026-09-21T12:00:00Z", "2026-09-19T12:00:00Z", "2026-09-20T12:00:00Z", "2026-09-21T12:00:00Z",
+        "1999-01-01T00:00:00Z");
+    PostgresServer.shared().execute("INSERT INTO " + schema + ".batches SELECT (b).* FROM (SELECT"
+        + " jsonb_populate_record(x, jsonb_build_object('batch', n, 'broker_time',"
+        + " x.broker_time + n * interval '1 ms'))"
+        + " AS b FROM " + schema + ".batches x, generate_series(1000, 21000) n WHERE x.batch = 0) r; INSERT INTO "
+        + schema + "_data.\"value:other\" SELECT r.* FROM " + schema + "_data.\"value:other\" r,"
+        + " generate_series(1, 200000)");
+    archive("2026-10-01T12:00:00Z", "2026-10-01T12:00:00Z", "1999-01-01T00:00:00Z");
+    assertThat(expire("2026-10-01T12:00:00Z", 1)).as("calls of a step of each kind").isGreaterThan(5);
+    assertThat(query("SELECT n FROM value ORDER BY n")).containsExactly("4", "5");
+    assertThat(query("SELECT partition FROM time_partitions ORDER BY 1"))
+        .containsExactly("value:20261001", "value:other");
+    assertThat(query("SELECT batch FROM batches ORDER BY 1")).containsExactly("4", "5");
+    assertThat(query("SELECT fields->>'n' FROM latest ORDER BY 1")).as("events of a wrong time are not the latest")
+        .containsExactly("4");
+    assertThat(expire("2026-10-01T12:00:00Z", 50)).isEqualTo(1);
+  }
+
+  @Test
+  void eventsAheadOfTheirBatchesAreDeletedBeforeThem() throws Exception {
+    archive("2026-09-21T12:00:00Z", "2026-09-21T12:00:00Z", "1999-01-01T00:00:00Z");
+    expire("2026-09-29T12:00:00Z", 50);
+    assertThat(query("SELECT count(*) FROM value")).containsExactly("0");
+    assertThat(query("SELECT count(*) FROM batches")).as("a partition later").containsExactly("2");
+    expire("2026-10-01T12:00:00Z", 50);
+    assertThat(query("SELECT count(*) FROM batches")).containsExactly("0");
+  }
+
+  /** Without the index each step would read all batches. */
+  @Test
+  void batchesOfAnOlderArchiveAreKeptUntilTheyHaveTheirIndex() throws Exception {
+    archive("2026-09-21T12:00:00Z", "2026-09-21T12:00:00Z");
+    PostgresServer.shared().execute("DROP INDEX " + schema + ".batches_broker_time");
+    expire("2026-10-01T12:00:00Z", 50);
+    assertThat(query("SELECT (SELECT count(*) FROM value), (SELECT count(*) FROM batches)")).containsExactly("0 1");
+    PostgresServer.shared().execute("CREATE INDEX batches_broker_time ON " + schema + ".batches (broker_time)");
+    expire("2026-10-01T12:00:00Z", 50);
+    assertThat(query("SELECT count(*) FROM batches")).containsExactly("0");
+  }
+}
