@@ -77,7 +77,8 @@ def page(document):
         plain_line(measured), *[line(measured, way) for way in measured.ways], "",
         "Bytes are those that the broker stored, the files of the trace or the bodies of the requests to the collector. LTTng-UST discards "
         "events when its buffers are full, OpenTelemetry when its queue of 65,536 spans is (by default it has 2,048); Lifeline "
-        "when a thread's ring is. All count them, OpenTelemetry's exported spans are counted here.", "",
+        "when a thread's ring is. LTTng-UST and Lifeline count them; OpenTelemetry does not, so exported spans are counted. A negative cost is "
+        "no gain of measuring.", "",
         f"Command: `{document['command']}`, {document['seconds'] / 60:.0f} minutes; other processes took {noise:.0%} of the processors in the "
         f"median measurement. Machine: {sentence(document)}.", ""])
 
