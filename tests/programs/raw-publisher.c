@@ -77,8 +77,9 @@ static void publish_kafka(const char *server, const char *topic, long messages, 
   for (long i = 0; i < messages; i++) {
     while (rd_kafka_outq_len(producer) >= IN_FLIGHT)
       rd_kafka_poll(producer, 10);
-    rd_kafka_resp_err_t status = rd_kafka_producev(producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_KEY(&i, sizeof i),
-                                                   RD_KAFKA_V_VALUE((void *)data, bytes), RD_KAFKA_V_END);
+    rd_kafka_resp_err_t status =
+        rd_kafka_producev(producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_KEY((void *)"bench", 5),
+                          RD_KAFKA_V_VALUE((void *)data, bytes), RD_KAFKA_V_END);
     if (status) die("produce", rd_kafka_err2str(status));
     rd_kafka_poll(producer, 0);
   }
