@@ -234,8 +234,9 @@ class PostgresTablesTest {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
     PostgresServer.shared().execute("ALTER TABLE " + schema + ".latest RESET (fillfactor); ALTER TABLE " + schema
         + ".batches DROP COLUMN crc; DROP INDEX " + schema + ".batches_broker_time; DROP INDEX " + schema
-        + ".batches_identity; ALTER TABLE " + schema + ".positions DROP COLUMN source, DROP COLUMN last_message, DROP COLUMN last_message_next; DROP VIEW " + schema
-        + ".session_events, " + schema + ".sessions, " + schema + ".session_members");
+        + ".batches_identity; ALTER TABLE " + schema + ".positions DROP COLUMN source, DROP COLUMN last_message,"
+        + " DROP COLUMN last_message_next; DROP VIEW " + schema + ".session_events, " + schema
+        + ".sessions, " + schema + ".session_members");
     try (ArchiveWriter writer = open(options())) {
       for (int n = 1; n < 3; n++) {
         assertThat(writer.append(new Position(0, next++, nowMs), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, n)
