@@ -2,6 +2,7 @@ package io.lifeline.jobs.bench.answer;
 
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EmptyArchiveException;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -29,13 +30,12 @@ final class Rows implements AnswerBench.Watch {
   public void poll(Seen seen) throws IOException, SQLException, InterruptedException {
     Thread.sleep(PAUSE_MS);
     try (ArchiveReader reader = ArchiveDatabase.open(archive)) {
-      String view = reader.viewOf(AnswerBench.EVENT);
-      if (view == null) {
+      if (reader.viewOf(AnswerBench.EVENT) == null) {
         return;
       }
       long nowNs = System.currentTimeMillis() * 1_000_000;
-      String sql = "SELECT " + AnswerBench.FIELD + ", " + reader.timeNs() + " FROM " + view + " WHERE "
-          + reader.within(nowNs - SPAN_NS, nowNs);
+      String sql = "SELECT " + AnswerBench.FIELD + ", " + reader.timeNs() + " FROM "
+          + reader.eventsOf(AnswerBench.EVENT, new TimeSpan(nowNs - SPAN_NS, nowNs));
       try (PreparedStatement query = reader.prepare(sql); ResultSet rows = query.executeQuery()) {
         while (rows.next()) {
           long place = rows.getLong(1) - first;

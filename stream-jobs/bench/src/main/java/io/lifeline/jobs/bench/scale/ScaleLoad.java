@@ -33,7 +33,8 @@ public final class ScaleLoad implements Runnable {
   @Option(names = "--events", defaultValue = "20", description = "in each batch (default ${DEFAULT-VALUE})")
   private int events;
 
-  @Option(names = "--types", defaultValue = "4", description = "event types, which take turns (default ${DEFAULT-VALUE})")
+  @Option(names = "--types", defaultValue = "4",
+      description = "event types, which take turns (default ${DEFAULT-VALUE})")
   private int types;
 
   @Option(names = "--end", description = "each emitter's last batch says that its process has ended")
