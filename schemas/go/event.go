@@ -14,11 +14,6 @@ func (r *Reader) CRC() uint32 { return r.order.u32(r.data[r.frame.end:]) }
 // Rewind moves back before the first event.
 func (r *Reader) Rewind() {
 	r.next, r.index = 0, -1
-	r.leave()
-}
-
-// leave makes no record the current one.
-func (r *Reader) leave() {
 	r.at, r.size, r.end = 0, 0, 0
 	r.kind, r.places = nil, nil
 }
@@ -41,7 +36,7 @@ func (r *Reader) Next() bool {
 func (r *Reader) nextRun() bool {
 	if r.next == len(r.runs) {
 		r.index--
-		r.leave()
+		r.at -= r.size // the last event stays the current one
 		return false
 	}
 	run := &r.runs[r.next]

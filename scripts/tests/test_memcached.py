@@ -142,7 +142,7 @@ class Memcached(unittest.TestCase):
             for way, (copy, _) in WAYS.items():
                 if program(copy).exists():
                     with self.subTest(way):
-                        found = measure(way, server, 1000, min(os.sched_getaffinity(0)))
+                        found = measure(way, server, 1000, min(os.sched_getaffinity(0)))  # few enough for one ring
                         self.assertGreater(found["cpu_ns"], 0)
                         self.assertGreater(found["per_s"], 0)
                         self.assertEqual(found["lost"] if way == "lifeline" else 0, 0)

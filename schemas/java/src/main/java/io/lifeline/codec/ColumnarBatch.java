@@ -134,10 +134,10 @@ public final class ColumnarBatch {
     private int room;
 
     /** While all events come in runs, these stand for positions and eventIndex; runFrom: a run's first event here. */
-    private int[] runFrom = new int[1];
+    private int[] runFrom;
 
-    private int[] runAt = new int[1];
-    private int[] runEvent = new int[1];
+    private int[] runAt;
+    private int[] runEvent;
     private int runs;
     private boolean isListed;
 
@@ -180,15 +180,18 @@ public final class ColumnarBatch {
       eventIndex = new int[INITIAL];
       thread = new long[INITIAL];
       timeNs = new long[INITIAL];
-      toldRoom = INITIAL;
+      runFrom = new int[1];
+      runAt = new int[1];
+      runEvent = new int[1];
+      toldRoom = INITIAL + 1;
       forgetColumns(0);
     }
 
-    /** Returns by how many events the capacity grew since the last call. */
+    /** Returns by how many events and runs the capacity grew since the last call. */
     private int growth() {
-      int growth = room - toldRoom;
-      toldRoom = room;
-      return growth;
+      int told = toldRoom;
+      toldRoom = room + runFrom.length;
+      return toldRoom - told;
     }
 
     private void forgetColumns(int fields) {

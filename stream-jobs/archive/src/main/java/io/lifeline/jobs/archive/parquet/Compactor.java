@@ -140,11 +140,21 @@ public final class Compactor {
       this.replacement = replacement;
     }
 
+    /** A partition that cannot be merged does not keep the others from dropping what has expired. */
     Result all() throws IOException {
+      ArchiveWriteException failure = null;
       for (int partition : Manifests.partitions(directory)) {
-        if (!isOver) {
-          partition(partition);
+        try {
+          if (!isOver) {
+            partition(partition);
+          }
+        } catch (ArchiveWriteException e) {
+          failure = e;
+          isOver = !goesOn.test(0); // the copy may have been cancelled
         }
+      }
+      if (failure != null) {
+        throw failure;
       }
       return new Result(manifestsBefore, manifestsAfter, filesBefore, filesAfter, deleted, List.copyOf(damages));
     }
@@ -158,7 +168,9 @@ public final class Compactor {
       deleteObsolete(manifests.values());
       expiryMs = expiryMs(manifests.values());
       long end = manifests.values().stream().mapToLong(Manifest::to).max().orElse(0);
-      while (replaceGroups(groups(upTo(end, manifests)))) {
+      // What has expired goes first: a disk without space for a merge is relieved by it.
+      while (replaceGroups(expired(upTo(end, manifests)))
+          || replaceGroups(policy.groups(upTo(end, manifests), this::isInPlace))) {
         manifests = Manifests.readByName(directory, partition);
       }
       manifestsAfter += manifests.size();
@@ -216,16 +228,20 @@ public final class Compactor {
       return manifest.files().stream().allMatch(file -> Files.exists(directory.data().resolve(file.name())));
     }
 
-    /** Returns the groups of the policy, and alone each other manifest that has an expired file. */
-    private List<Map<String, Manifest>> groups(Map<String, Manifest> manifests) {
-      List<Map<String, Manifest>> groups = policy.groups(manifests, this::isInPlace);
-      Set<String> grouped = groups.stream().flatMap(group -> group.keySet().stream()).collect(Collectors.toSet());
+    /** Returns alone each manifest that has an expired file. */
+    private List<Map<String, Manifest>> expired(Map<String, Manifest> manifests) {
+      List<Map<String, Manifest>> expired = new ArrayList<>();
       manifests.forEach((name, manifest) -> {
-        if (!grouped.contains(name) && hasExpired(manifest) && isInPlace(manifest)) {
-          groups.add(Map.of(name, manifest));
+        if (hasExpired(manifest) && isInPlace(manifest) && isTidy(manifest)) {
+          expired.add(Map.of(name, manifest));
         }
       });
-      return groups;
+      return expired;
+    }
+
+    /** Returns whether its obsolete files are gone: a replacement begins their grace anew. */
+    private boolean isTidy(Manifest manifest) {
+      return manifest.obsolete().stream().noneMatch(name -> Files.exists(directory.data().resolve(name)));
     }
 
     private boolean hasExpired(Manifest manifest) {
@@ -235,7 +251,7 @@ public final class Compactor {
     /** Returns whether any was replaced, and the others may be looked at again. */
     private boolean replaceGroups(List<Map<String, Manifest>> groups) throws IOException {
       boolean replaced = false;
-      for (Map<String, Manifest> group : groups) {
+      for (Map<String, Manifest> group : isOver ? List.<Map<String, Manifest>>of() : groups) {
         for (Map<String, Manifest> sound : soundParts(group)) {
           long start = System.nanoTime();
           replaced |= replace(sound);

@@ -232,7 +232,9 @@ class MaintenanceTest {
     });
     assertThatThrownBy(() -> dying.run(Policy.LEVELS, ns -> true)).isInstanceOf(Death.class);
     boolean isPublished = step.compareTo(PublicationStep.MANIFEST_LINKED) >= 0;
-    assertThat(query(SERIALS)).containsExactly(isPublished ? serials(7, 9) : serials(0, 16));
+    // The first roll expires alone, and has no new file; the others do when they are merged.
+    assertThat(query(SERIALS)).singleElement()
+        .isIn(isPublished ? List.of(serials(1, 15), serials(7, 9)) : List.of(serials(0, 16)));
     assertThat(query(BOOKS)).isEqualTo(books);
     compactor(retention).run(Policy.LEVELS, ns -> true);
     compactor(retention).run(Policy.LEVELS, ns -> true);
@@ -337,6 +339,6 @@ class MaintenanceTest {
     compactor(null).compact();
     isComplete(rolls + 1);
     compactor(null).compact();
-    assertThat(names("data", "")).hasSize(3);
+    assertThat(names("data", "")).hasSameSizeAs(files());
   }
 }
