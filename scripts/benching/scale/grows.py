@@ -68,7 +68,8 @@ def one_run(kind, options, batches):
         run("java", "-cp", f"{LIB}/*", "io.lifeline.jobs.bench.scale.ScaleLoad", "--url", server.url, "--events", EVENTS, *options)
         wait_until(lambda: counted(health) >= events, f"{events:,} events in every job")
         used = cpu_seconds(health.pid) - before
-        return live_heap(health.pid) - empty, used, others.share
+        kept = live_heap(health.pid) - empty
+    return kept, used, others.share
 
 
 def measure(kind, dimension, size, chosen, quick):
