@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from statistics import median
 
-from ..limit import Limit, judged, verdict
+from ..limit import REPETITIONS, Limit, judged, verdict
 from ..jobs.row import rounded
 
 
@@ -46,13 +46,19 @@ class Row:
         return max(self.values) if self.case.limit is None or self.case.limit.at_most else min(self.values)
 
     @property
+    def doubt(self):
+        """Why there is no verdict. The spread is no reason: the worst run is judged."""
+        few = self.case.limit and len(self.values) < REPETITIONS
+        return f"{len(self.values)} of {REPETITIONS} runs" if few else ""
+
+    @property
     def missed_by(self):
-        """None without a limit."""
-        return self.case.limit.missed_by(self.worst) if self.case.limit else None
+        """None without a limit or a verdict."""
+        return self.case.limit.missed_by(self.worst) if self.case.limit and not self.doubt else None
 
     @property
     def verdict(self):
-        return verdict(self.missed_by, "")
+        return verdict(self.missed_by, self.doubt)
 
     def document(self):
         """As it stands in the document."""
@@ -60,6 +66,6 @@ class Row:
                "values": [rounded(value) for value in self.values], "median": rounded(self.median),
                "min": rounded(min(self.values)), "max": rounded(max(self.values))}
         if self.case.limit:
-            row |= {"at_most" if self.case.limit.at_most else "at_least": self.case.limit.bound, **judged(self.missed_by, "")}
+            row |= {"at_most" if self.case.limit.at_most else "at_least": self.case.limit.bound, **judged(self.missed_by, self.doubt)}
         return row | {"runs": len(self.values), "measured": self.measured, "commit": self.commit,
                       "share_of_cpu_taken_by_others": self.noise, "details": self.details}

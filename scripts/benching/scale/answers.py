@@ -17,6 +17,7 @@ from ..jobs.java import LIB
 from ..limit import at_most
 from ..processes import BIN, broker, run, stream_jobs
 from ..processors import Others
+from . import BROKERS
 
 RATES = {"1k": 1_000, "100k": 100_000, "1m": 1_000_000}
 PER_S = 20  # events that are asked for
@@ -30,7 +31,7 @@ WHAT = {"sql": f"row in SQL, the archive rolls every {ROLL_S} s", "summary": "su
 CASES = [Case(f"answer.{answer}.{kind}.{rate}.{share}",
               f"from `ll_emit` to the {WHAT[answer]}; beside {count:,} events/s on {name}, {words}", "s",
               at_most("value", AIMS[answer]) if share == "p99" else None)
-         for kind, name in (("nats", "NATS"), ("kafka", "Kafka")) for rate, count in RATES.items() for answer in AIMS
+         for kind, name in BROKERS.items() for rate, count in RATES.items() for answer in AIMS
          for share, words in (("p50", "median"), ("p99", "99th percentile"))]
 
 
@@ -104,7 +105,7 @@ def measure(kind, rate, chosen, quick):
 
 def steps(chosen, quick):
     """A run per broker and rate; its thirds are the row's runs."""
-    for kind, rate in itertools.product(("nats", "kafka"), RATES):
+    for kind, rate in itertools.product(BROKERS, RATES):
         cases = [case for case in chosen if f".{kind}.{rate}." in case.name]
         if cases:
             yield f"answers beside {RATES[rate]:,} events/s on {kind}", partial(measure, kind, rate, cases, quick)

@@ -12,9 +12,9 @@ from ..jobs.java import LIB
 from ..limit import at_most
 from ..processes import broker, cpu_seconds, live_heap, run, stream_jobs, wait_until
 from ..processors import Others
+from . import BROKERS
 
 RUNS = 3
-BROKERS = {"nats": "NATS", "kafka": "Kafka"}
 JOBS = "summarise,ledger,archive"
 EVENTS = 20  # in a batch
 
@@ -72,8 +72,7 @@ def one_run(kind, options, batches):
     return kept, used, others.share
 
 
-def measure(kind, dimension, size, chosen, quick):
-    count = dimension.sizes[size] // (10 if quick else 1)
+def measure(kind, dimension, count, chosen, quick):
     options, batches = dimension.load(count)
     runs = [one_run(kind, options, batches) for _ in range(1 if quick else RUNS)]
     heap, cpu, others = zip(*runs)
@@ -86,7 +85,8 @@ def measure(kind, dimension, size, chosen, quick):
 def steps(chosen, quick):
     for kind in BROKERS:
         for dimension in DIMENSIONS:
-            for size, count in dimension.sizes.items():
+            for size, most in dimension.sizes.items():
+                count = most // 10 if quick else most
                 cases = [case for case in chosen if case.size == size and case.figure.startswith(f"scale.{dimension.name}.{kind}.")]
                 if cases:
-                    yield f"{count:,} {dimension.name} on {kind}", partial(measure, kind, dimension, size, cases, quick)
+                    yield f"{count:,} {dimension.name} on {kind}", partial(measure, kind, dimension, count, cases, quick)

@@ -11,9 +11,9 @@ from ..figures.row import Case, Row
 from ..limit import at_most
 from ..processes import BIN, broker, cpu_seconds, stream_jobs
 from ..processors import Others
+from . import BROKERS
 
 SETTLING_S, RUN_S, RUN_QUICK_S, RUNS = 15, 20, 3, 3
-BROKERS = {"nats": "NATS", "kafka": "Kafka"}
 JOBS = "summarise,bottleneck,archive,ledger"
 
 CASES = [case for kind, name in BROKERS.items() for case in (

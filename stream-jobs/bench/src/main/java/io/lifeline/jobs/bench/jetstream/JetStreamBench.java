@@ -1,6 +1,8 @@
 package io.lifeline.jobs.bench.jetstream;
 
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.bench.Backlog;
+import io.lifeline.jobs.bench.BatchPublisher;
 import io.lifeline.jobs.bench.Bench;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -13,12 +15,9 @@ import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.api.KeyValueConfiguration;
 import io.nats.client.api.OrderedConsumerConfiguration;
-import io.nats.client.api.PublishAck;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -33,7 +32,6 @@ public final class JetStreamBench extends Bench {
     BARE
   }
 
-  private static final int MAX_IN_FLIGHT = 200;
   private static final int READ_AHEAD = 200;
   private static final Duration POLL = Duration.ofMillis(100);
   private static final String BARE_EVENTS = "bench_bare_events_total";
@@ -55,20 +53,8 @@ public final class JetStreamBench extends Bench {
 
   @Override
   protected void fill(long events) throws Exception {
-    try (Connection connection = Nats.connect(url)) {
-      var jetStream = connection.jetStream();
-      ArrayDeque<CompletableFuture<PublishAck>> inFlight = new ArrayDeque<>();
-      Backlog.batches(
-          events,
-          (emitter, batch) -> {
-            inFlight.add(jetStream.publishAsync("lifeline.batches." + emitter, batch));
-            if (inFlight.size() > MAX_IN_FLIGHT) {
-              inFlight.remove().get();
-            }
-          });
-      for (CompletableFuture<PublishAck> publish : inFlight) {
-        publish.get();
-      }
+    try (BatchPublisher publisher = BatchPublisher.to(url)) {
+      Backlog.batches(events, (emitter, batch) -> publisher.publish(new Incarnation(0, emitter), batch));
     }
   }
 

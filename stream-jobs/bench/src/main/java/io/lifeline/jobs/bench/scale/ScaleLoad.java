@@ -5,6 +5,7 @@ import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.bench.BatchPublisher;
 import java.util.List;
 import java.util.stream.IntStream;
 import picocli.CommandLine;

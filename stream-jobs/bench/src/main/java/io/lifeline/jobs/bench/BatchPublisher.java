@@ -1,4 +1,4 @@
-package io.lifeline.jobs.bench.scale;
+package io.lifeline.jobs.bench;
 
 import io.lifeline.codec.Incarnation;
 import io.nats.client.Connection;
@@ -14,8 +14,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Puts batches where emitters put them (FORMAT.md, section 12). Closing it waits for all acknowledgements. */
-interface BatchPublisher extends AutoCloseable {
+/**
+ * Publishes batches, spread over the broker's subjects or partitions by emitter. Closing it waits for all
+ * acknowledgements.
+ */
+public interface BatchPublisher extends AutoCloseable {
 
   void publish(Incarnation emitter, byte[] batch) throws Exception;
 
