@@ -225,7 +225,7 @@ public final class Deduplicator {
 
     static Route decode(byte[] bytes) {
       StateReader in = new StateReader(bytes);
-      int version = in.versionUpTo(2);
+      int version = in.versions(1, 2);
       Route route = new Route();
       route.lastNewMs = in.varint();
       route.seen = SequenceSet.decode(in);

@@ -6,12 +6,23 @@ import java.util.Arrays;
 /** Reads what {@link StateWriter} wrote. State is stored on a broker, so it is untrusted and validated. */
 public final class StateReader {
 
-  /** Thrown if the state is invalid or was written by another release. */
-  public static final class CorruptStateException extends RuntimeException {
+  /** Thrown if the state is invalid, or in a layout that this release does not read. */
+  public static class CorruptStateException extends RuntimeException {
     CorruptStateException(String message) {
       super(message);
     }
   }
+
+  /** Thrown if a later release wrote the state. It is intact, and that release can continue with it. */
+  public static final class NewerStateException extends CorruptStateException {
+    NewerStateException(int found, int newest) {
+      super("a later release wrote the state (layout " + found + ", this release reads up to " + newest + "): run that "
+          + "release, or start the jobs over: " + START_OVER);
+    }
+  }
+
+  private static final String START_OVER = "on NATS set another nats.bucket or remove this one, on Kafka set another "
+      + "kafka.application.id";
 
   private final byte[] bytes;
   private int at;
@@ -20,28 +31,27 @@ public final class StateReader {
     this.bytes = bytes;
   }
 
-  /** Checks the version that {@link StateWriter#version} wrote. */
-  public StateReader version(int expected) {
-    int found = fixed8();
-    if (found != expected) {
-      throw otherRelease(found, String.valueOf(expected));
-    }
+  /** Checks the version that {@link StateWriter#version} wrote, where no other was ever released. */
+  public StateReader version(int only) {
+    versions(only, only);
     return this;
   }
 
-  /** As {@link #version}, but accepts older layouts too; returns the version found. */
-  public int versionUpTo(int newest) {
+  /**
+   * Reads the version that {@link StateWriter#version} wrote; the caller reads each from the oldest to the newest.
+   *
+   * @throws NewerStateException if a later release wrote it
+   */
+  public int versions(int oldest, int newest) {
     int found = fixed8();
-    if (found < 1 || found > newest) {
-      throw otherRelease(found, "1 to " + newest);
+    if (found > newest) {
+      throw new NewerStateException(found, newest);
+    }
+    if (found < oldest) {
+      throw new CorruptStateException("the state has layout " + found + ", and this release reads none before " + oldest
+          + ": run an earlier release, or start the jobs over: " + START_OVER);
     }
     return found;
-  }
-
-  private static CorruptStateException otherRelease(int found, String read) {
-    return new CorruptStateException("the state is that of another release (layout " + found + ", this one reads "
-        + read + "): use that release, or start the jobs over: on NATS set another nats.bucket or remove this one, "
-            + "on Kafka set another kafka.application.id");
   }
 
   public int fixed8() {

@@ -46,10 +46,16 @@ class StateReaderTest {
   }
 
   @Test
-  void refusesAnotherVersion() {
-    assertThatThrownBy(() -> new StateReader(new StateWriter().version(2).toBytes()).version(1))
-        .hasMessageStartingWith("the state is that of another release (layout 2, this one reads 1): use that")
+  void tellsALaterReleasesStateFromOneThatIsTooOld() {
+    byte[] second = new StateWriter().version(2).toBytes();
+    assertThatThrownBy(() -> new StateReader(second).version(1))
+        .isInstanceOf(StateReader.NewerStateException.class)
+        .hasMessageStartingWith("a later release wrote the state (layout 2, this release reads up to 1): run that ")
         .hasMessageContainingAll("nats.bucket", "kafka.application.id");
+    assertThatThrownBy(() -> new StateReader(second).versions(3, 4))
+        .isNotInstanceOf(StateReader.NewerStateException.class)
+        .hasMessageStartingWith("the state has layout 2, and this release reads none before 3: run an earlier release");
+    assertThat(new StateReader(second).versions(1, 3)).isEqualTo(2);
   }
 
   @Test
