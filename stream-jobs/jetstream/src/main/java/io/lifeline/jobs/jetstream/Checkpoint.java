@@ -16,24 +16,54 @@ import java.util.List;
  */
 record Checkpoint(Instant streamMade, long nextSequence, MemoryState state, List<OutgoingMessage> outbox) {
 
+  /** In version 2 every checkpoint had the whole state, so nothing was ever deleted from an earlier one. */
+  private static final int WITHOUT_DELETIONS = 2;
+
+  private static final int NEWEST = 3;
+
   static Checkpoint initial() {
     return new Checkpoint(StreamBounds.UNKNOWN, 1, new MemoryState(), List.of());
   }
 
+  /** Encodes the checkpoint with the whole state. */
   byte[] encode() {
-    StateWriter out = new StateWriter().version(2);
-    out.varint(streamMade.getEpochSecond()).varint(streamMade.getNano()).varint(nextSequence);
+    StateWriter out = position();
     state.encode(out);
+    return end(out.varint(0));
+  }
+
+  /** Encodes the checkpoint with what has changed in the state since it was last marked as stored. */
+  byte[] encodeChanges() {
+    StateWriter out = position();
+    state.encodeChanges(out);
+    return end(out);
+  }
+
+  private StateWriter position() {
+    return new StateWriter()
+        .version(NEWEST)
+        .varint(streamMade.getEpochSecond())
+        .varint(streamMade.getNano())
+        .varint(nextSequence);
+  }
+
+  private byte[] end(StateWriter out) {
     out.varint(outbox.size());
     outbox.forEach(message -> message.encode(out));
     return out.toBytes();
   }
 
-  static Checkpoint decode(byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(2);
+  /** @param state that of the checkpoint before; it becomes this one's */
+  static Checkpoint decode(byte[] bytes, MemoryState state) {
+    StateReader in = new StateReader(bytes);
+    int version = in.versions(WITHOUT_DELETIONS, NEWEST);
     Instant streamMade = Instant.ofEpochSecond(in.varint(), in.varint());
     long nextSequence = in.varint();
-    MemoryState state = MemoryState.decode(in);
+    if (version == WITHOUT_DELETIONS) {
+      state.applyWhole(in);
+    } else {
+      state.apply(in);
+    }
     List<OutgoingMessage> outbox = new ArrayList<>();
     for (int left = in.count(3); left > 0; left--) {
       outbox.add(OutgoingMessage.decode(in));

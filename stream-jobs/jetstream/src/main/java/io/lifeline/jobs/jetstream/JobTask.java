@@ -145,7 +145,7 @@ final class JobTask extends LeasedTask {
 
   /** Returns whether another bucket has a checkpoint of this task and stream, and its own bucket has none. */
   boolean isLeftIn(KeyValue other) throws IOException, JetStreamApiException {
-    if (checkpoints(broker().bucket()).look() != null) {
+    if (checkpoints(broker().bucket()).exists()) {
       return false;
     }
     Checkpoint left = checkpoints(other).look();

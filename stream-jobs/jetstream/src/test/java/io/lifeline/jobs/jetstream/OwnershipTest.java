@@ -12,9 +12,6 @@ import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.List;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** Tests leases and checkpoints with a real bucket. */
+/** Tests leases and spilled state with a real bucket. */
 @Tag("system")
 class OwnershipTest {
 
@@ -95,50 +92,6 @@ class OwnershipTest {
     assertThat(Owner.hasEnded("elsewhere/" + process.pid() + "/" + start + "/x")).isFalse();
   }
 
-  @Test
-  void shutsAnEarlierOwnerOutAtEveryWrite() throws Exception {
-    CheckpointStore first = store(1 << 20);
-    assertThat(first.takeOver(1).nextSequence()).isEqualTo(1);
-    first.write(checkpoint(10, 100));
-    CheckpointStore second = store(1 << 20);
-    assertThat(second.takeOver(2).nextSequence()).isEqualTo(10);
-    assertThatThrownBy(() -> first.write(checkpoint(11, 100))).isInstanceOf(Lease.LostException.class);
-    second.write(checkpoint(12, 100));
-    assertThatThrownBy(() -> store(1 << 20).takeOver(2))
-        .as("not with the epoch of another")
-        .isInstanceOf(Lease.LostException.class);
-    assertThat(store(1 << 20).takeOver(3).nextSequence()).isEqualTo(12);
-  }
-
-  @Test
-  void cutsALargeCheckpointIntoChunksAndLeavesNoneBehind() throws Exception {
-    CheckpointStore store = store(20_000);
-    store.takeOver(1);
-    store.write(checkpoint(5, 100_000));
-    store.write(checkpoint(6, 200_000));
-    assertThat(bucket.keys(task + ".checkpoint.*.*")).hasSizeBetween(12, 15);
-    Checkpoint back = store(20_000).takeOver(2);
-    assertThat(back.nextSequence()).isEqualTo(6);
-    assertThat(back.streamMade()).isEqualTo(checkpoint(6, 200_000).streamMade());
-    assertThat(back.state().get("random")).isEqualTo(checkpoint(6, 200_000).state().get("random"));
-    assertThat(back.outbox()).hasSize(1);
-    assertThat(back.outbox().get(0).id()).isEqualTo("id");
-    store = store(20_000);
-    store.takeOver(3);
-    store.write(checkpoint(7, 100));
-    assertThat(bucket.keys(task + ".checkpoint.*.*")).isEmpty();
-  }
-
-  @Test
-  void saysWhatADamagedCheckpointLacks() throws Exception {
-    CheckpointStore store = store(20_000);
-    store.takeOver(1);
-    store.write(checkpoint(5, 100_000));
-    bucket.delete(bucket.keys(task + ".checkpoint.*.0").get(0));
-    assertThatThrownBy(() -> store(20_000).takeOver(2))
-        .hasMessageMatching("the checkpoint " + task + "\\.checkpoint lacks its part 1 of 7");
-  }
-
   /** A chunk of checksums is merged with what another owner wrote to its key. */
   @Test
   void whatAFormerOwnerSpillsTakesNoChecksumsAway() throws Exception {
@@ -176,18 +129,5 @@ class OwnershipTest {
 
   private void advance(long seconds) {
     nanoTime.addAndGet(Duration.ofSeconds(seconds).toNanos());
-  }
-
-  private CheckpointStore store(long maxMessageBytes) {
-    return new CheckpointStore(bucket, management, task, maxMessageBytes);
-  }
-
-  /** Returns a checkpoint with that many bytes of incompressible state. */
-  private static Checkpoint checkpoint(long next, int bytes) {
-    byte[] random = new byte[bytes];
-    new Random(bytes).nextBytes(random);
-    MemoryState state = new MemoryState();
-    state.put("random", random);
-    return new Checkpoint(Instant.ofEpochSecond(1, 2), next, state, List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
   }
 }

@@ -1,0 +1,46 @@
+package io.lifeline.jobs.jetstream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.jetstream.CheckpointHead.Part;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** If one of these bytes changes, releases cannot read each other's checkpoints: it needs a new version. */
+class CheckpointFormatTest {
+
+  private static final String OUTBOX = "01 077375626a656374 036b6579 026964 0101";
+
+  @Test
+  void aCheckpointHasItsVersionPositionStateAndOutbox() {
+    MemoryState state = new MemoryState();
+    state.put("a", new byte[] {1});
+    state.put("b", new byte[] {2});
+    state.markStored();
+    state.put("c", new byte[] {3});
+    state.delete("a");
+    Checkpoint checkpoint =
+        new Checkpoint(
+            Instant.ofEpochSecond(1, 2), 5, state,
+            List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
+    assertThat(checkpoint.encode()).isEqualTo(bytes("03 01 02 05  02 0162 0102 0163 0103  00" + OUTBOX));
+    assertThat(checkpoint.encodeChanges()).isEqualTo(bytes("03 01 02 05  01 0163 0103  01 0161" + OUTBOX));
+  }
+
+  @Test
+  void itsHeadHasTheEpochThePartsAndTheChanges() throws Exception {
+    byte[] head = bytes("02 03  01 03332d31 02 01020304 ac02  ba37b786 01 07");
+    CheckpointHead decoded = CheckpointHead.decode(head);
+    assertThat(decoded.epoch()).isEqualTo(3);
+    assertThat(decoded.parts()).containsExactly(new Part("3-1", 2, 0x04030201, 300));
+    assertThat(decoded.changes()).containsExactly(7);
+    assertThat(decoded.encode()).isEqualTo(head);
+  }
+
+  private static byte[] bytes(String hex) {
+    return HexFormat.of().parseHex(hex.replace(" ", ""));
+  }
+}
