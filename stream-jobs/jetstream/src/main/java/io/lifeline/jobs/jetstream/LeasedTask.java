@@ -1,5 +1,6 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.core.StateReader.NewerStateException;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 import java.time.Duration;
@@ -61,12 +62,25 @@ abstract class LeasedTask extends Task {
             lease.release();
             return;
           }
+        } catch (NewerStateException e) {
+          lease.release();
+          turn.withdraw();
+          awaitReplacement(e);
+          return;
         } finally {
           turn.end();
         }
       }
       standsBy();
       pause(Math.min(MAX_STANDBY_POLL_MS, leaseLength.toMillis() / 4));
+    }
+  }
+
+  /** Does nothing until the end: an instance of the later release takes over, and must not wait for this one. */
+  private void awaitReplacement(NewerStateException cause) {
+    outdated(cause);
+    while (!isStopping()) {
+      pause(MAX_STANDBY_POLL_MS);
     }
   }
 }

@@ -21,6 +21,9 @@ interface ShardQuota {
 
         @Override
         public void end() {}
+
+        @Override
+        public void withdraw() {}
       };
 
   /** Requests the turn; if it returns true, {@link #end} must follow. */
@@ -31,4 +34,7 @@ interface ShardQuota {
 
   /** Ends the turn. */
   void end();
+
+  /** Gives up this instance's share of the tasks that it does not run: it cannot run all of them. */
+  void withdraw() throws IOException, JetStreamApiException;
 }

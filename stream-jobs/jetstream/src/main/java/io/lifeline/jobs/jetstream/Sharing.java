@@ -39,6 +39,7 @@ final class Sharing {
   private int instances = 1;
   private int held;
   private int leaving;
+  private boolean isWithdrawn;
 
   /** @param length how long a silent instance still counts, measured by this instance's clock */
   Sharing(
@@ -70,13 +71,19 @@ final class Sharing {
     Buckets.erase(bucket, management, ownKey);
   }
 
+  /** From now on this instance keeps what it holds, takes nothing more, and the others share the rest. */
+  private synchronized void withdraw() throws IOException, JetStreamApiException {
+    leave();
+    isWithdrawn = true;
+  }
+
   private int fairPart() {
     return (groups + instances - 1) / instances;
   }
 
   private synchronized boolean tryHold() throws IOException, JetStreamApiException {
     lookIfDue();
-    if (held >= fairPart()) {
+    if (isWithdrawn || held >= fairPart()) {
       return false;
     }
     held++;
@@ -86,7 +93,7 @@ final class Sharing {
   /** Returns true once for each group in excess of the fair share. */
   private synchronized boolean shouldLeave() throws IOException, JetStreamApiException {
     lookIfDue();
-    if (held - leaving <= fairPart()) {
+    if (isWithdrawn || held - leaving <= fairPart()) {
       return false;
     }
     leaving++;
@@ -100,7 +107,7 @@ final class Sharing {
 
   private void lookIfDue() throws IOException, JetStreamApiException {
     long now = nanoTime.getAsLong();
-    if (now - nextLookNs < 0) {
+    if (isWithdrawn || now - nextLookNs < 0) {
       return;
     }
     nextLookNs = now + lengthNs / 4;
@@ -160,6 +167,11 @@ final class Sharing {
     @Override
     public void end() {
       letGo(left);
+    }
+
+    @Override
+    public void withdraw() throws IOException, JetStreamApiException {
+      Sharing.this.withdraw();
     }
   }
 }

@@ -26,6 +26,7 @@ abstract class Task implements Runnable {
   static final String STARTING = "starting";
   static final String RUNNING = "running";
   static final String STANDBY = "standby";
+  static final String OUTDATED = "outdated";
 
   private final String name;
   private final CompletableFuture<Throwable> failure;
@@ -73,6 +74,12 @@ abstract class Task implements Runnable {
   final void standsBy() {
     hasFailed = false;
     status = STANDBY;
+  }
+
+  /** Marks the task as idle: a later release has written its state, and works on it if an instance of it runs. */
+  final void outdated(RuntimeException cause) {
+    status = OUTDATED + ": " + cause.getMessage();
+    LOG.error("{}: idle, until this instance is replaced: {}", name, cause.getMessage());
   }
 
   final boolean isStopping() {

@@ -137,4 +137,24 @@ class SharingTest {
     assertThat(first.works()).isEqualTo(GROUPS);
     assertThat(connection.keyValue("lifeline-jobs").keys(job + "-of-4.instance.*")).hasSize(1);
   }
+
+  @Test
+  void anInstanceThatWithdrawsKeepsWhatItHoldsAndLeavesTheRest() throws Exception {
+    Instance first = new Instance();
+    Instance second = new Instance();
+    first.works();
+    assertThat(second.works()).isEqualTo(2);
+    pass(3);
+    assertThat(first.works()).isEqualTo(2);
+    ShardQuota refused = second.working.remove(1);
+    refused.withdraw();
+    refused.end();
+    second.waiting.add(refused);
+    pass(3);
+    assertThat(first.works()).as("no longer half").isEqualTo(GROUPS);
+    assertThat(second.works()).isEqualTo(1);
+    pass(3);
+    assertThat(second.works()).as("it does not announce itself again").isEqualTo(1);
+    assertThat(connection.keyValue("lifeline-jobs").keys(job + "-of-4.instance.*")).hasSize(1);
+  }
 }

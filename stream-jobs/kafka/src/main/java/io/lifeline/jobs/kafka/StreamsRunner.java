@@ -2,6 +2,7 @@ package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateReader.NewerStateException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,6 +44,9 @@ final class StreamsRunner implements AutoCloseable {
   private volatile Throwable lastFailure;
   private volatile long lastFailureNs;
 
+  /** Why this instance cannot work; null if it can. */
+  private volatile NewerStateException outdated;
+
   /** @param stateDirectory if empty, a temporary directory is created, and removed on close */
   StreamsRunner(
       Topology topology,
@@ -65,8 +69,14 @@ final class StreamsRunner implements AutoCloseable {
     streams.start();
   }
 
-  /** Returns {@code starting}, {@code running}, another state of Kafka Streams, or the most recent error. */
+  /**
+   * Returns {@code starting}, {@code running}, another state of Kafka Streams, the most recent error, or why this
+   * instance has to be replaced.
+   */
   String status() {
+    if (outdated != null) {
+      return "outdated: " + outdated.getMessage();
+    }
     KafkaStreams.State state = streams.state();
     Throwable reason = lastFailure;
     if (reason != null && System.nanoTime() - lastFailureNs < WELL_AGAIN_NS) {
@@ -81,6 +91,11 @@ final class StreamsRunner implements AutoCloseable {
     lastFailure = reason;
     lastFailureNs = System.nanoTime();
     Throwable lasting = lasting(reason);
+    if (lasting instanceof NewerStateException newer) {
+      outdated = newer;
+      LOG.error("idle, until this instance is replaced: {}", newer.getMessage());
+      return StreamThreadExceptionResponse.SHUTDOWN_CLIENT; // to leave the partitions to instances of that release
+    }
     if (lasting != null) {
       failure.complete(lasting);
       return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;

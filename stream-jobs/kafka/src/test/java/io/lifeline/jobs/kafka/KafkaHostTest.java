@@ -125,6 +125,25 @@ class KafkaHostTest {
         .containsEntry(new RouteKey(new Incarnation(0, 2), 0), 1L);
   }
 
+  /** Until it is replaced, an instance leaves alone what a later release has written. */
+  @Test
+  void anInstanceStaysIdleWhereALaterReleaseHasBeen() throws Exception {
+    try (KafkaHost host = host("ledger", Map.of())) {
+      host.start();
+      send(1, Batches.reads(1, 1, true, 1000, 100));
+      assertThat(read("ledger", 1)).isNotEmpty();
+    }
+    String log = prefix + "-jobs-lifeline-intake-changelog";
+    byte[] later = {99};
+    kafka.send(List.of(new ProducerRecord<>(log, 0, "clock", later), new ProducerRecord<>(log, 1, "clock", later)));
+    try (KafkaHost host = host("ledger", Map.of())) {
+      host.start();
+      await("health", () -> host.health().get("ledger"),
+          status -> status.startsWith("outdated: a later release wrote the state (layout 99, "));
+      assertThat(host.failure().toCompletableFuture()).isNotDone();
+    }
+  }
+
   @Test
   void theBooksOfAFilteredStreamCloseInAHostThatReadsIt() throws Exception {
     Map<String, String> filter = Map.of("filter.large", "nbytes >= 100");
