@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
  * Classifies batches as new, duplicate or conflicting, per (incarnation, route). It keeps all sequences of a route as
  * runs, until the route has been silent for the retention time. For each sequence it also keeps a checksum of four
  * bytes, which distinguishes a duplicate from a different batch with the same sequence. The checksums of recent
- * sequences are in memory; the others are in the state for the retention time and are read on demand. Deduplication by
- * a broker is only an optimisation.
+ * sequences are in memory; the others are in the state for the retention time and are read on demand. So are routes
+ * that are complete or idle ({@link RetiredRoutes}). Deduplication by a broker is only an optimisation.
  *
  * <p>All times are those of a {@link RetentionClock}.
  */
@@ -55,16 +55,18 @@ public final class Deduplicator {
   private final long retentionMs;
   private final Metrics.Counter forgotten;
   private final StoredChecksums stored;
+  private final RetiredRoutes retired;
   private final Map<RouteKey, Route> routes = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
   private long nextExpiryMs;
+  private long newestMs;
 
   public Deduplicator(KeyedState state, long retentionMs) {
     this(state, retentionMs, new Metrics.Counter());
   }
 
   /**
-   * @param state where {@link #save} stores the routes; only keys that start with {@code dedup} are used
+   * @param state where {@link #save} stores the routes, under keys that start with {@code dedup} or {@code retired}
    * @param retentionMs a route without a new batch for that long is forgotten
    * @param forgotten counts sequences that were forgotten because their route has too many gaps
    */
@@ -73,20 +75,39 @@ public final class Deduplicator {
     this.retentionMs = retentionMs;
     this.forgotten = forgotten;
     this.stored = new StoredChecksums(state, retentionMs);
+    this.retired = new RetiredRoutes(state, "dedup", retentionMs);
     state.scan(PREFIX, (key, value) -> routes.put(RouteKey.parse(key.substring(PREFIX.length())), Route.decode(value)));
   }
 
   public Result check(RouteKey key, long sequence, int crc, long nowMs) {
-    Route route = routes.computeIfAbsent(key, k -> new Route());
+    newestMs = Math.max(newestMs, nowMs);
+    Route route = find(key, nowMs);
     if (route.seen.contains(sequence)) {
       return checkAgain(key, route, sequence, crc);
     }
+    routes.put(key, route);
     checksumsToChange(key, route, sequence, nowMs).put(sequence, crc);
     route.seen.add(sequence);
     boundRuns(key, route, sequence);
     route.lastNewMs = Math.max(route.lastNewMs, nowMs);
     changed.add(key);
     return Result.NEW;
+  }
+
+  /** Records that a batch just found new is the route's last. */
+  void ends(RouteKey key, long sequence) {
+    routes.get(key).finalSequence = sequence;
+  }
+
+  /** Returns a route, from memory or retired; otherwise a new one. */
+  private Route find(RouteKey key, long nowMs) {
+    Route route = routes.get(key);
+    if (route != null) {
+      return route;
+    }
+    byte[] value = retired.get(key);
+    Route known = value == null ? new Route() : Route.decode(value);
+    return nowMs - known.lastNewMs > retentionMs ? new Route() : known;
   }
 
   private Result checkAgain(RouteKey key, Route route, long sequence, int crc) {
@@ -138,16 +159,22 @@ public final class Deduplicator {
 
   /** Records sequences that are known to be processed, for example from an archive's manifests. */
   public void seen(RouteKey key, long first, long last, long seenMs) {
-    Route route = routes.computeIfAbsent(key, k -> new Route());
+    Route route = find(key, seenMs);
+    routes.put(key, route);
     route.seen.addRun(first, last);
     boundRuns(key, route, last);
     route.lastNewMs = Math.max(route.lastNewMs, seenMs);
     changed.add(key);
   }
 
-  /** Forgets routes that have been silent for longer than the retention time. Cheap to call often. */
+  /**
+   * Forgets routes that have been silent for longer than the retention time; the next {@link #save} retires those that
+   * are idle. Cheap to call often.
+   */
   public void expire(long nowMs) {
+    newestMs = Math.max(newestMs, nowMs);
     stored.expire(nowMs);
+    retired.expire(nowMs);
     if (nowMs < nextExpiryMs) {
       return;
     }
@@ -157,6 +184,8 @@ public final class Deduplicator {
         (key, route) -> {
           if (nowMs - route.lastNewMs > retentionMs) {
             silent.add(key);
+          } else if (isIdle(route)) {
+            changed.add(key);
           }
         });
     for (RouteKey key : silent) {
@@ -166,17 +195,33 @@ public final class Deduplicator {
     }
   }
 
-  /** Writes the routes that changed since the last call to the state. */
+  private boolean isIdle(Route route) {
+    return newestMs - route.lastNewMs > RetiredRoutes.IDLE_MS;
+  }
+
+  /** Writes the routes that changed since the last call to the state; those that are complete or idle leave memory. */
   public void save() {
     for (RouteKey key : changed) {
-      state.put(PREFIX + key, routes.get(key).encode());
+      Route route = routes.get(key);
+      if (route.isComplete() || isIdle(route)) {
+        retired.put(key, route.seen.size(), route.encode(), newestMs);
+        state.delete(PREFIX + key);
+        routes.remove(key);
+      } else {
+        state.put(PREFIX + key, route.encode());
+      }
     }
     changed.clear();
   }
 
   private static final class Route {
+    private static final int NEWEST = 3;
+
     private SequenceSet seen = new SequenceSet();
     private long lastNewMs;
+
+    /** Sequence of the route's last batch; 0 if it has not been seen. */
+    private long finalSequence;
 
     /** The chunk that was changed last. */
     private Checksums newest;
@@ -186,6 +231,11 @@ public final class Deduplicator {
 
     /** The chunk that was read last from the state. */
     private Checksums asked;
+
+    /** Returns whether the last batch and all before it have been seen. */
+    boolean isComplete() {
+      return finalSequence != 0 && seen.last() == finalSequence && seen.size() == finalSequence;
+    }
 
     Checksums recent(long chunk) {
       if (newest != null && newest.chunk() == chunk) {
@@ -209,7 +259,7 @@ public final class Deduplicator {
     }
 
     byte[] encode() {
-      StateWriter out = new StateWriter().version(2).varint(lastNewMs);
+      StateWriter out = new StateWriter().version(NEWEST).varint(lastNewMs).varint(finalSequence);
       seen.encode(out);
       List<Checksums> recent = new ArrayList<>();
       if (older != null) {
@@ -225,9 +275,10 @@ public final class Deduplicator {
 
     static Route decode(byte[] bytes) {
       StateReader in = new StateReader(bytes);
-      int version = in.versions(1, 2);
+      int version = in.versions(1, NEWEST);
       Route route = new Route();
       route.lastNewMs = in.varint();
+      route.finalSequence = version < 3 ? 0 : in.varint();
       route.seen = SequenceSet.decode(in);
       if (version == 1) { // the newest sequences, as distances from the last one, unordered
         for (int left = in.count(5); left > 0; left--) {

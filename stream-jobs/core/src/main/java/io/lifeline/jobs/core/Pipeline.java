@@ -79,6 +79,9 @@ public final class Pipeline {
     RouteKey route = RouteKey.of(reader);
     switch (deduplicator.check(route, reader.sequence(), reader.crc(), retentionClock.nowMs())) {
       case NEW -> {
+        if (reader.isFinal()) {
+          deduplicator.ends(route, reader.sequence());
+        }
         batches.increment();
         events.add(reader.eventCount());
         eventRate.add(reader.eventCount());

@@ -236,6 +236,99 @@ class DeduplicatorTest {
   }
 
   @Test
+  void aRouteThatIsCompleteLeavesMemoryAndIsKnown() {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    deduplicator.check(route(1), 1, 11, 1000);
+    deduplicator.check(route(1), 3, 33, 1000);
+    deduplicator.ends(route(1), 3);
+    deduplicator.save();
+    assertThat(keys(state, "dedup/")).as("one is missing").isEqualTo(1);
+    deduplicator.check(route(1), 2, 22, 1000);
+    deduplicator.save();
+    assertThat(keys(state, "dedup/")).isZero();
+    for (Deduplicator each : List.of(deduplicator, new Deduplicator(reopened(state), DAY_MS))) {
+      for (int sequence = 1; sequence <= 3; sequence++) {
+        assertThat(each.check(route(1), sequence, 11 * sequence, 1000)).isEqualTo(DUPLICATE);
+        assertThat(each.check(route(1), sequence, 1, 1000)).isEqualTo(CONFLICT);
+      }
+      assertThat(each.check(route(1), 4, 44, 1000)).as("after its last").isEqualTo(NEW);
+      assertThat(each.check(route(1), 4, 44, 1000)).isEqualTo(DUPLICATE);
+    }
+  }
+
+  @Test
+  void aRouteThatIsIdleLeavesMemoryUntilItIsHeardAgain() {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    deduplicator.check(route(1), 2, 22, 1000);
+    deduplicator.save();
+    deduplicator.expire(1001 + RetiredRoutes.IDLE_MS);
+    deduplicator.save();
+    assertThat(keys(state, "dedup/")).isZero();
+    assertThat(deduplicator.check(route(1), 2, 22, 1001 + RetiredRoutes.IDLE_MS)).isEqualTo(DUPLICATE);
+    assertThat(deduplicator.check(route(1), 1, 11, 1001 + RetiredRoutes.IDLE_MS)).isEqualTo(NEW);
+    deduplicator.save();
+    assertThat(keys(state, "dedup/")).isEqualTo(1);
+    assertThat(deduplicator.check(route(1), 2, 22, 1001 + RetiredRoutes.IDLE_MS)).isEqualTo(DUPLICATE);
+  }
+
+  @Test
+  void nothingOfARetiredRouteIsLeftAfterTheRetention() {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    for (int sequence = 1; sequence <= 1000; sequence++) {
+      deduplicator.check(route(1), sequence, sequence, 1000);
+    }
+    deduplicator.ends(route(1), 1000);
+    deduplicator.save();
+    assertThat(deduplicator.check(route(1), 1, 1, 1001 + DAY_MS)).as("as if it were in memory").isEqualTo(NEW);
+    deduplicator = new Deduplicator(state, DAY_MS);
+    deduplicator.expire(1001 + 2 * DAY_MS);
+    assertThat(keys(state, "")).isZero();
+  }
+
+  /** Whatever ends, idles and comes late: the answers are those of a program that keeps everything in memory. */
+  @Test
+  void retirementChangesNoAnswer() {
+    Cases.each(500, any -> {
+      MemoryState state = new MemoryState();
+      Deduplicator retiring = new Deduplicator(state, DAY_MS);
+      Deduplicator keeping = new Deduplicator(new MemoryState(), DAY_MS);
+      long nowMs = 1000;
+      for (int arrival : any.list(0, 200, () -> any.between(0, 2999))) {
+        RouteKey route = route(arrival % 5);
+        int sequence = arrival / 5 % 20 + 1;
+        Deduplicator.Result verdict = retiring.check(route, sequence, arrival % 7, nowMs);
+        assertThat(verdict).isEqualTo(keeping.check(route, sequence, arrival % 7, nowMs));
+        if (verdict == NEW && arrival / 100 % 3 == 0) {
+          retiring.ends(route, sequence);
+        }
+        nowMs += arrival % 11 == 0 ? RetiredRoutes.IDLE_MS / 2 : 0;
+        if (arrival % 13 == 0) {
+          retiring.expire(nowMs);
+        }
+        if (arrival % 3 == 0) {
+          retiring.save();
+        }
+        if (arrival % 12 == 0) {
+          state = reopened(state);
+          retiring = new Deduplicator(state, DAY_MS);
+        }
+        if (nowMs > DAY_MS / 2) {
+          break;
+        }
+      }
+    });
+  }
+
+  private static int keys(MemoryState state, String prefix) {
+    int[] keys = new int[1];
+    state.scan(prefix, (key, value) -> keys[0]++);
+    return keys[0];
+  }
+
+  @Test
   void takesWhatAnArchiveKnowsForSeen() {
     Deduplicator deduplicator = new Deduplicator(new MemoryState(), DAY_MS);
     deduplicator.seen(route(1), 1, 10, 0);

@@ -1,9 +1,9 @@
 package io.lifeline.jobs.jetstream;
 
-import io.lifeline.jobs.core.Checksums;
 import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.RarelyRead;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -24,14 +24,17 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 
 /**
- * A task's state that moves the checksums of old batches out of memory and checkpoints, because they grow with the
- * stream. They are part of one checkpoint; once it is written, they move to separate keys in the bucket. So every
- * checksum is either in the checkpoint or in the bucket. Checksums are merged into existing keys, never overwritten: an
- * owner that has lost its lease without noticing destroys nothing. Used by one thread.
+ * A task's state that moves rarely read values out of memory and checkpoints, because they grow with the stream. They
+ * are part of one checkpoint; once it is written, they move to separate keys in the bucket. So each of them is either
+ * in the checkpoint or in the bucket. They are merged into existing keys, never overwritten: an owner that has lost its
+ * lease without noticing destroys nothing. Used by one thread.
  */
 final class SpilledState implements KeyedState {
 
   private static final long ACK_TIMEOUT_S = 10;
+
+  /** What the keys of checksums begin with in the bucket. */
+  private static final String CRC = "crc/";
 
   /** Maximum number of requests in flight. */
   private static final int MAX_IN_FLIGHT = 256;
@@ -49,20 +52,20 @@ final class SpilledState implements KeyedState {
     this.jetStream = jetStream;
     this.bucket = bucket;
     this.management = management;
-    this.prefix = task + ".crc.";
+    this.prefix = task + ".";
   }
 
   @Override
   public byte[] get(String key) {
     byte[] value = inner.get(key);
-    if (value != null || !key.startsWith(Deduplicator.CHECKSUMS)) {
+    if (value != null || !RarelyRead.isKey(key)) {
       return value;
     }
     try {
       KeyValueEntry entry = bucket.get(bucketKey(key));
       return entry == null ? null : entry.getValue();
     } catch (IOException | JetStreamApiException e) {
-      throw new IllegalStateException("the checksums of earlier batches cannot be read: " + e.getMessage(), e);
+      throw new IllegalStateException("the state of earlier batches cannot be read: " + e.getMessage(), e);
     }
   }
 
@@ -79,11 +82,11 @@ final class SpilledState implements KeyedState {
   /** Deletes a prefix; in the bucket this is one request, however many keys there are. */
   @Override
   public boolean deleteSome(String keyPrefix, int most) {
-    if (keyPrefix.startsWith(Deduplicator.CHECKSUMS)) {
+    if (RarelyRead.isKey(keyPrefix)) {
       try {
         Buckets.erase(bucket, management, bucketKey(keyPrefix) + ">");
       } catch (IOException | JetStreamApiException e) {
-        throw new IllegalStateException("old checksums cannot be removed: " + e.getMessage(), e);
+        throw new IllegalStateException("the state of old batches cannot be removed: " + e.getMessage(), e);
       }
     }
     return inner.deleteSome(keyPrefix, most);
@@ -94,17 +97,17 @@ final class SpilledState implements KeyedState {
     inner.scan(keyPrefix, visitor);
   }
 
-  /** Moves the checksums of the checkpoint just written into the bucket. */
+  /** Moves the rarely read values of the checkpoint just written into the bucket. */
   void spill() throws IOException, JetStreamApiException {
-    Map<String, byte[]> checksums = new TreeMap<>();
-    inner.scan(Deduplicator.CHECKSUMS, checksums::put);
-    List<String> keys = new ArrayList<>(checksums.keySet());
+    Map<String, byte[]> values = new TreeMap<>();
+    RarelyRead.PREFIXES.forEach(keys -> inner.scan(keys, values::put));
+    List<String> keys = new ArrayList<>(values.keySet());
     for (int from = 0; from < keys.size(); from += MAX_IN_FLIGHT) {
       List<String> some = keys.subList(from, Math.min(keys.size(), from + MAX_IN_FLIGHT));
-      List<CompletableFuture<PublishAck>> sent = some.stream().map(key -> create(key, checksums.get(key))).toList();
+      List<CompletableFuture<PublishAck>> sent = some.stream().map(key -> create(key, values.get(key))).toList();
       for (int i = 0; i < some.size(); i++) {
         if (!isCreated(sent.get(i))) {
-          add(bucketKey(some.get(i)), checksums.get(some.get(i)));
+          add(some.get(i), values.get(some.get(i)));
         }
       }
     }
@@ -128,24 +131,25 @@ final class SpilledState implements KeyedState {
           return false;
         }
       }
-      throw new IOException("the broker rejected checksums: " + e.getCause().getMessage(), e.getCause());
+      throw new IOException("the broker rejected state: " + e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      throw new IOException("the broker did not acknowledge checksums within " + ACK_TIMEOUT_S + " s");
+      throw new IOException("the broker did not acknowledge state within " + ACK_TIMEOUT_S + " s");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while waiting for the broker");
     }
   }
 
-  /** Merges checksums into a key; retries if another writer changes it concurrently. */
+  /** Merges a value into a key; retries if another writer changes it concurrently. */
   private void add(String key, byte[] value) throws IOException, JetStreamApiException {
+    String inBucket = bucketKey(key);
     while (true) {
-      KeyValueEntry known = bucket.get(key);
+      KeyValueEntry known = bucket.get(inBucket);
       try {
         if (known == null || known.getValue() == null) {
-          bucket.create(key, value);
+          bucket.create(inBucket, value);
         } else {
-          bucket.update(key, Checksums.merge(known.getValue(), value), known.getRevision());
+          bucket.update(inBucket, RarelyRead.merge(key, known.getValue(), value), known.getRevision());
         }
         return;
       } catch (JetStreamApiException e) {
@@ -157,6 +161,7 @@ final class SpilledState implements KeyedState {
   }
 
   private String bucketKey(String key) {
-    return prefix + key.substring(Deduplicator.CHECKSUMS.length()).replace('/', '.');
+    String name = key.startsWith(Deduplicator.CHECKSUMS) ? CRC + key.substring(Deduplicator.CHECKSUMS.length()) : key;
+    return prefix + name.replace('/', '.');
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
@@ -111,6 +112,24 @@ class OwnershipTest {
     assertThat(after.check(ROUTE, 2, 2, 0)).isEqualTo(Deduplicator.Result.DUPLICATE);
     after.expire(5000);
     assertThat(bucket.keys(task + ".crc.>")).as("older than the retention").isEmpty();
+  }
+
+  @Test
+  void whatAFormerOwnerSpillsDoesNotReplaceARouteRetiredLater() throws Exception {
+    SpilledState former = spilled(new MemoryState());
+    new RetiredRoutes(former, "test", 1000).put(ROUTE, 1, new byte[] {1}, 0);
+    MemoryState inner = new MemoryState();
+    SpilledState owner = spilled(inner);
+    RetiredRoutes routes = new RetiredRoutes(owner, "test", 1000);
+    routes.put(ROUTE, 1, new byte[] {1}, 0);
+    owner.spill();
+    routes.put(ROUTE, 2, new byte[] {2}, 0);
+    owner.spill();
+    former.spill();
+    assertThat(bucket.keys(task + ".retired.>")).hasSize(1);
+    assertThat(new RetiredRoutes(spilled(inner), "test", 1000).get(ROUTE)).containsExactly(2);
+    routes.expire(5000);
+    assertThat(bucket.keys(task + ".retired.>")).as("older than the retention").isEmpty();
   }
 
   private SpilledState spilled(MemoryState inner) throws Exception {

@@ -1,7 +1,7 @@
 package io.lifeline.jobs.kafka;
 
-import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.KeyedState;
+import io.lifeline.jobs.core.RarelyRead;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -11,25 +11,25 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * A job's state in a logged Kafka Streams store, whose changelog commits with the input's offsets. The checksums of old
- * batches may have a separate store on disk.
+ * A job's state in a logged Kafka Streams store, whose changelog commits with the input's offsets. Values that are
+ * rarely read may have a separate store on disk.
  */
 public final class StoreState implements KeyedState {
 
   private final KeyValueStore<String, byte[]> store;
-  private final KeyValueStore<String, byte[]> checksums;
+  private final KeyValueStore<String, byte[]> rarelyRead;
 
   public StoreState(KeyValueStore<String, byte[]> store) {
     this(store, store);
   }
 
-  StoreState(KeyValueStore<String, byte[]> store, KeyValueStore<String, byte[]> checksums) {
+  StoreState(KeyValueStore<String, byte[]> store, KeyValueStore<String, byte[]> rarelyRead) {
     this.store = store;
-    this.checksums = checksums;
+    this.rarelyRead = rarelyRead;
   }
 
   private KeyValueStore<String, byte[]> store(String key) {
-    return key.startsWith(Deduplicator.CHECKSUMS) ? checksums : store;
+    return RarelyRead.isKey(key) ? rarelyRead : store;
   }
 
   @Override

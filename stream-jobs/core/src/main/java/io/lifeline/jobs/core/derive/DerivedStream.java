@@ -11,6 +11,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -67,13 +68,19 @@ public final class DerivedStream {
   private final KeyedState state;
   private final String prefix;
   private final long retentionMs;
+  private final RetiredRoutes retired;
   private final Destination destination;
   private final Metrics.Counter in;
   private final Metrics.Counter out;
   private final Map<RouteKey, DerivedRoute> routes = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
   private final Set<RouteKey> heard = new HashSet<>();
+
+  /** Routes that {@link #save} moves out of memory. */
+  private final Set<RouteKey> retiring = new HashSet<>();
+
   private long nextForgetMs;
+  private long forgetMs;
 
   /** Number of splits for the current parent. */
   private int splits;
@@ -81,7 +88,7 @@ public final class DerivedStream {
   /**
    * @param name name of the stream and of its routes
    * @param recipe everything that determines what is derived from a parent; if it changes, routes start anew
-   * @param state where {@link #save} stores the routes; only keys under {@code derive/NAME/} are used
+   * @param state where {@link #save} stores the routes, under {@code derive/NAME/} and as retired ones
    * @param retentionMs an emitter that is silent for twice this time is forgotten
    */
   public DerivedStream(
@@ -92,6 +99,7 @@ public final class DerivedStream {
     this.state = state;
     this.prefix = "derive/" + name + "/";
     this.retentionMs = retentionMs;
+    this.retired = new RetiredRoutes(state, "derive/" + name, 2 * retentionMs);
     this.destination = Destination.derived(name);
     this.in = metrics.counter("lifeline_derived_in_total", "Input events of a derived stream.", "stream", name);
     this.out = metrics.counter("lifeline_derived_out_total", "Events of a derived stream.", "stream", name);
@@ -110,12 +118,8 @@ public final class DerivedStream {
    */
   public void derive(BatchReader parent, Position position, int count, Events events, Output output) {
     RouteKey key = RouteKey.of(parent);
-    DerivedRoute route = routes.get(key);
-    if (route == null) {
-      route = DerivedRoute.of(name, recipe, key);
-      route.sentMs = position.brokerTimeMs();
-      routes.put(key, route);
-    }
+    DerivedRoute route = routes.computeIfAbsent(key, k -> retiredOrNew(k, position));
+    retiring.remove(key);
     changed.add(key);
     heard.add(key);
     route.eventsInSinceSent += parent.eventCount();
@@ -130,8 +134,19 @@ public final class DerivedStream {
     }
   }
 
+  private DerivedRoute retiredOrNew(RouteKey parent, Position position) {
+    byte[] value = retired.get(parent);
+    if (value != null) {
+      return DerivedRoute.decode(name, recipe, parent, value);
+    }
+    DerivedRoute route = DerivedRoute.of(name, recipe, parent);
+    route.sentMs = position.brokerTimeMs();
+    return route;
+  }
+
   /**
-   * Forgets emitters that have been silent for twice the retention time; readers have forgotten them before.
+   * Forgets emitters that have been silent for twice the retention time; readers have forgotten them before. The next
+   * {@link #save} retires those that have ended or are idle.
    *
    * @param nowMs see {@link io.lifeline.jobs.core.RetentionClock}
    */
@@ -140,6 +155,8 @@ public final class DerivedStream {
       return;
     }
     nextForgetMs = nowMs + FORGET_INTERVAL_MS;
+    forgetMs = nowMs;
+    retired.expire(nowMs);
     for (RouteKey key : heard) {
       routes.get(key).heardMs = nowMs;
       changed.add(key);
@@ -151,9 +168,13 @@ public final class DerivedStream {
             entry -> {
               DerivedRoute route = entry.getValue();
               route.heardMs = route.heardMs == 0 ? nowMs : route.heardMs;
-              boolean silent = nowMs - route.heardMs > 2 * retentionMs;
+              long silentMs = nowMs - route.heardMs;
+              boolean silent = silentMs > 2 * retentionMs;
               if (silent) {
                 changed.add(entry.getKey());
+                retiring.remove(entry.getKey());
+              } else if (silentMs > (route.lastFlags != 0 ? FORGET_INTERVAL_MS : RetiredRoutes.IDLE_MS)) {
+                retiring.add(entry.getKey());
               }
               return silent;
             });
@@ -161,6 +182,12 @@ public final class DerivedStream {
 
   /** Writes changes since the last call to the state. */
   public void save() {
+    for (RouteKey key : retiring) {
+      DerivedRoute route = routes.remove(key);
+      retired.put(key, route.heardMs, route.encode(), forgetMs);
+      changed.add(key);
+    }
+    retiring.clear();
     for (RouteKey key : changed) {
       DerivedRoute route = routes.get(key);
       if (route == null) {

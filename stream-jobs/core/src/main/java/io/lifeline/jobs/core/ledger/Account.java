@@ -170,6 +170,11 @@ final class Account {
     return eventsIn;
   }
 
+  /** Returns a number that grows with each change. */
+  long changes() {
+    return batches + repeats + revision;
+  }
+
   byte[] encode() {
     StateWriter out = new StateWriter().version(1);
     for (long counter : counters) {

@@ -66,6 +66,11 @@ record Balance(
         Math.max(0, account.events() - account.inBatches()));
   }
 
+  /** Returns whether nothing more is expected of the route: it has ended, and all its events are accounted for. */
+  boolean isSettled() {
+    return (state == State.FINAL || state == State.RECOVERED) && inFlight == 0 && missing == 0;
+  }
+
   private static State state(Account account, boolean silent) {
     if (account.isFinal()) {
       return account.isRecovered() ? State.RECOVERED : State.FINAL;

@@ -7,6 +7,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
@@ -41,19 +42,26 @@ public final class LedgerJob implements Job {
   private final KeyedState state;
   private final Archived archive;
   private final Metrics.Counter published;
+  private final RetiredRoutes retired;
   private final Map<RouteKey, Account> accounts = new HashMap<>();
   private final Map<RouteKey, Balance> lastPublished = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
   private final Set<RouteKey> heard = new HashSet<>();
+
+  /** Routes whose accounts {@link #save} moves out of memory: their last balance is published. */
+  private final Set<RouteKey> settled = new HashSet<>();
+
   private long retentionGaps;
   private long nextPublishMs;
   private long nextForgetMs;
+  private long forgetMs;
 
   /** @param archive null if there is no archive */
   public LedgerJob(LedgerSettings settings, KeyedState state, Archived archive, Metrics metrics) {
     this.settings = settings;
     this.state = state;
     this.archive = archive;
+    this.retired = new RetiredRoutes(state, NAME, settings.retentionMs());
     this.published = metrics.counter("lifeline_ledger_published_total", "Balances published.");
     state.scan(
         PREFIX,
@@ -72,15 +80,34 @@ public final class LedgerJob implements Job {
   @Override
   public void accept(BatchReader batch, Position position, Output output) {
     RouteKey key = RouteKey.of(batch);
-    accounts.computeIfAbsent(key, k -> new Account()).add(batch, position.brokerTimeMs(), retentionGaps);
+    Account account = find(key);
+    if (account == null) {
+      account = new Account();
+      accounts.put(key, account);
+    }
+    account.add(batch, position.brokerTimeMs(), retentionGaps);
     changed.add(key);
     heard.add(key);
+  }
+
+  /** Returns a route's account, from memory or retired; null if there is none. */
+  private Account find(RouteKey key) {
+    settled.remove(key);
+    Account account = accounts.get(key);
+    if (account == null) {
+      byte[] value = retired.get(key);
+      if (value != null) {
+        account = Account.decode(value);
+        accounts.put(key, account);
+      }
+    }
+    return account;
   }
 
   @Override
   public void duplicate(BatchReader batch, Position position) {
     RouteKey key = RouteKey.of(batch);
-    Account account = accounts.get(key);
+    Account account = find(key);
     if (account != null) {
       account.addRepeat();
       changed.add(key);
@@ -108,6 +135,13 @@ public final class LedgerJob implements Job {
 
   @Override
   public void save() {
+    for (RouteKey key : settled) {
+      Account account = accounts.remove(key);
+      lastPublished.remove(key);
+      retired.put(key, account.changes(), account.encode(), forgetMs);
+      changed.add(key);
+    }
+    settled.clear();
     for (RouteKey key : changed) {
       Account account = accounts.get(key);
       if (account == null) {
@@ -126,6 +160,10 @@ public final class LedgerJob implements Job {
         archived == null ? OptionalLong.empty() : OptionalLong.of(archived.getOrDefault(key, 0L));
     Balance balance = Balance.of(account, inArchive, nowMs, settings.lostContactMs());
     if (balance.equals(lastPublished.put(key, balance))) {
+      boolean isLast = balance.isSettled() && (archive == null || archived != null);
+      if (isLast && !heard.contains(key)) {
+        settled.add(key);
+      }
       return;
     }
     long revision = account.nextRevision();
@@ -144,6 +182,8 @@ public final class LedgerJob implements Job {
       return;
     }
     nextForgetMs = nowMs + FORGET_INTERVAL_MS;
+    forgetMs = nowMs;
+    retired.expire(nowMs);
     for (RouteKey key : heard) {
       accounts.get(key).heard(nowMs);
       changed.add(key);
@@ -157,6 +197,7 @@ public final class LedgerJob implements Job {
               if (silent) {
                 changed.add(entry.getKey());
                 lastPublished.remove(entry.getKey());
+                settled.remove(entry.getKey());
               }
               return silent;
             });

@@ -89,6 +89,25 @@ class DerivedStreamTest {
     assertThat(derived(stream, 3, true).sequence()).as("forgotten").isEqualTo(1);
   }
 
+  /** A spool may bring back batches long after the last one. */
+  @Test
+  void aRouteThatHasEndedLeavesMemoryAndContinuesWhenItIsHeardAgain() throws Exception {
+    MemoryState state = new MemoryState();
+    DerivedStream stream = stream("a", state);
+    BatchReader first = derived(stream, 1, true);
+    BatchReader last = read(reads(3, 1).finalBatch(true));
+    stream.derive(last, at(3, 3), 1, (from, to) -> reads(3, 1), output);
+    stream.forget(1000);
+    stream.forget(61_001);
+    stream.save();
+    state.scan("derive/", (key, value) -> assertThat(key).as("nothing").isNull());
+    BatchReader late = derived(stream("a", state), 2, true);
+    assertThat(late.incarnation()).isEqualTo(first.incarnation());
+    assertThat(late.sequence()).isEqualTo(3);
+    assertThat(late.counter(Counter.EMITTED)).isEqualTo(3);
+    assertThat(late.isFinal()).isTrue();
+  }
+
   private static DerivedStream stream(String recipe, MemoryState state) {
     return new DerivedStream("large", recipe, DerivedStream.Rest.LEFT_OUT, state, 60_000, new Metrics());
   }

@@ -189,6 +189,29 @@ class LedgerJobTest {
     assertThat(known()).containsExactly("ledger/account/" + route(2));
   }
 
+  @Test
+  void anAccountThatIsSettledLeavesMemoryUntilItsRouteIsHeardAgain() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10).finalBatch(true));
+    job.forget(START_MS + 1000);
+    assertThat(balance(2)).contains("\"in_flight\":10,");
+    punctuate(4);
+    job.save();
+    assertThat(known()).as("the archive does not have its events").hasSize(1);
+    archived.put(route(1), 10L);
+    assertThat(balance(6)).contains("\"revision\":2,", "\"in_flight\":0,");
+    punctuate(8);
+    job.save();
+    assertThat(known()).isEmpty();
+    job = open();
+    punctuate(10);
+    assertThat(output.take()).as("its last balance stands").isEmpty();
+    job.duplicate(read(events(1, 1, 10)), at(2, 11));
+    assertThat(balance(12)).contains("\"revision\":3,", "\"received\":10,", "\"repeated_batches\":1");
+    accept(13, events(1, 2, 5).counter(Counter.EMITTED, 15).finalBatch(true));
+    archived.put(route(1), 15L);
+    assertThat(balance(14)).contains("\"revision\":4,", "\"received\":15,", "\"archived\":15,");
+  }
+
   private List<String> known() {
     List<String> keys = new ArrayList<>();
     state.scan("ledger/account/", (key, value) -> keys.add(key));

@@ -1,0 +1,27 @@
+package io.lifeline.jobs.core;
+
+import java.util.List;
+
+/**
+ * Values of a job's state that grow with the stream and are rarely read: checksums of old batches, and routes that have
+ * ended. A host keeps them out of memory.
+ */
+public final class RarelyRead {
+
+  /** What their keys begin with. */
+  public static final List<String> PREFIXES = List.of(Deduplicator.CHECKSUMS, RetiredRoutes.PREFIX);
+
+  private RarelyRead() {}
+
+  /** Returns whether a key, or a prefix of keys, is one of such values. */
+  public static boolean isKey(String key) {
+    return key.startsWith(Deduplicator.CHECKSUMS) || key.startsWith(RetiredRoutes.PREFIX);
+  }
+
+  /** Returns what is known by two values of one key, written by a task's owner and by a former one, in any order. */
+  public static byte[] merge(String key, byte[] first, byte[] second) {
+    return key.startsWith(RetiredRoutes.PREFIX)
+        ? RetiredRoutes.newer(first, second)
+        : Checksums.merge(first, second);
+  }
+}
