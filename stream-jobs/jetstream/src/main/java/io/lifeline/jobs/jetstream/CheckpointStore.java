@@ -185,11 +185,15 @@ final class CheckpointStore {
     return payload.toByteArray();
   }
 
-  /** Removes the chunks of a writer that died before it wrote the entry, or after that. */
+  /**
+   * Removes the chunks of a writer that died before it wrote the entry, or after that. A successor's are left alone:
+   * the lease may have been lost since.
+   */
   private void removeOrphans() throws IOException, JetStreamApiException {
     try {
       for (String chunk : bucket.keys(key + ".*.*")) {
-        if (parts.stream().noneMatch(part -> chunk.startsWith(key + "." + part.generation() + "."))) {
+        boolean isNamed = parts.stream().anyMatch(part -> chunk.startsWith(key + "." + part.generation() + "."));
+        if (!isNamed && writersEpoch(chunk) <= epoch) {
           purge(chunk);
         }
       }
@@ -197,6 +201,10 @@ final class CheckpointStore {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while the checkpoint was read");
     }
+  }
+
+  private long writersEpoch(String chunk) {
+    return Long.parseLong(chunk, key.length() + 1, chunk.indexOf('-', key.length()), 10);
   }
 
   private void purge(String keys) throws IOException, JetStreamApiException {

@@ -11,6 +11,7 @@ import io.nats.client.KeyValue;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Instant;
 import java.util.Arrays;
@@ -184,13 +185,41 @@ class CheckpointStoreTest {
       if (!method.getName().equals("getBucketName") && left.getAndDecrement() <= 0) {
         throw new IOException("dead");
       }
-      try {
-        return method.invoke(target, arguments);
-      } catch (InvocationTargetException e) {
-        throw e.getCause();
-      }
+      return call(method, target, arguments);
     };
+    return proxy(type, handler);
+  }
+
+  private static Object call(Method method, Object target, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  /** The one that takes over has lost the lease already when it looks for chunks that a former owner left. */
+  @Test
+  void aLateOwnerDoesNotRemoveItsSuccessorsChunks() throws Exception {
+    MemoryState state = store().takeOver(1).state();
+    bucket.put(task + ".checkpoint.1-9.0", new byte[] {1}); // left by the first owner
+    put(state, "large", 30_000);
+    InvocationHandler late = (proxy, method, arguments) -> {
+      if (method.getName().equals("keys")) {
+        CheckpointStore successor = store();
+        successor.takeOver(3);
+        successor.write(checkpoint(7, state));
+      }
+      return call(method, bucket, arguments);
+    };
+    KeyValue slow = proxy(KeyValue.class, late);
+    new CheckpointStore(slow, management, task, SMALL).takeOver(2);
+    assertSame(store().takeOver(4), 7, state);
+    assertThat(chunks()).hasSize(2).noneMatch(chunk -> chunk.contains(".1-9."));
   }
 
   /** A release whose checkpoints were always whole left it in chunks. */
