@@ -35,6 +35,9 @@ interface ShardQuota {
   /** Ends the turn. */
   void end();
 
-  /** Gives up this instance's share of the tasks that it does not run: it cannot run all of them. */
+  /**
+   * Gives up this task for ever, because this instance cannot run it: the others must share all tasks among them. The
+   * instance's other turns continue.
+   */
   void withdraw() throws IOException, JetStreamApiException;
 }

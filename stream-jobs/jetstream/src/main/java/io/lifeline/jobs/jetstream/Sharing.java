@@ -71,10 +71,10 @@ final class Sharing {
     Buckets.erase(bucket, management, ownKey);
   }
 
-  /** From now on this instance keeps what it holds, takes nothing more, and the others share the rest. */
+  /** From now on the others share all groups as if this instance did not run; it takes those that are free. */
   private synchronized void withdraw() throws IOException, JetStreamApiException {
-    leave();
     isWithdrawn = true;
+    leave();
   }
 
   private int fairPart() {
@@ -83,7 +83,7 @@ final class Sharing {
 
   private synchronized boolean tryHold() throws IOException, JetStreamApiException {
     lookIfDue();
-    if (isWithdrawn || held >= fairPart()) {
+    if (held >= fairPart()) {
       return false;
     }
     held++;
@@ -93,7 +93,7 @@ final class Sharing {
   /** Returns true once for each group in excess of the fair share. */
   private synchronized boolean shouldLeave() throws IOException, JetStreamApiException {
     lookIfDue();
-    if (isWithdrawn || held - leaving <= fairPart()) {
+    if (held - leaving <= fairPart()) {
       return false;
     }
     leaving++;
@@ -107,11 +107,13 @@ final class Sharing {
 
   private void lookIfDue() throws IOException, JetStreamApiException {
     long now = nanoTime.getAsLong();
-    if (isWithdrawn || now - nextLookNs < 0) {
+    if (now - nextLookNs < 0) {
       return;
     }
     nextLookNs = now + lengthNs / 4;
-    bucket.put(ownKey, owner.toString());
+    if (!isWithdrawn) {
+      bucket.put(ownKey, owner.toString());
+    }
     int alive = 1;
     for (String key : keys()) {
       if (!key.equals(ownKey) && isAlive(key, now)) {

@@ -139,7 +139,7 @@ class SharingTest {
   }
 
   @Test
-  void anInstanceThatWithdrawsKeepsWhatItHoldsAndLeavesTheRest() throws Exception {
+  void anInstanceThatWithdrawsFromAGroupRunsOthersAndIsNotCounted() throws Exception {
     Instance first = new Instance();
     Instance second = new Instance();
     first.works();
@@ -149,12 +149,18 @@ class SharingTest {
     ShardQuota refused = second.working.remove(1);
     refused.withdraw();
     refused.end();
-    second.waiting.add(refused);
     pass(3);
     assertThat(first.works()).as("no longer half").isEqualTo(GROUPS);
-    assertThat(second.works()).isEqualTo(1);
+    ShardQuota interrupted = second.working.remove(0);
+    interrupted.end();
+    second.waiting.add(interrupted);
+    assertThat(second.works()).as("half, if their leases are free").isEqualTo(2);
+    first.sharing.leave();
+    first.working.forEach(ShardQuota::end);
     pass(3);
-    assertThat(second.works()).as("it does not announce itself again").isEqualTo(1);
-    assertThat(connection.keyValue("lifeline-jobs").keys(job + "-of-4.instance.*")).hasSize(1);
+    assertThat(second.works()).as("all but the one").isEqualTo(GROUPS - 1);
+    assertThat(connection.keyValue("lifeline-jobs").keys(job + "-of-4.instance.*"))
+        .as("it does not announce itself again")
+        .isEmpty();
   }
 }
