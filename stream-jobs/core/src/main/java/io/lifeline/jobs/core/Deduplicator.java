@@ -85,12 +85,9 @@ public final class Deduplicator {
     if (route.seen.contains(sequence)) {
       return checkAgain(key, route, sequence, crc);
     }
-    routes.put(key, route);
     checksumsToChange(key, route, sequence, nowMs).put(sequence, crc);
     route.seen.add(sequence);
-    boundRuns(key, route, sequence);
-    route.lastNewMs = Math.max(route.lastNewMs, nowMs);
-    changed.add(key);
+    hasChanged(key, route, sequence, nowMs);
     return Result.NEW;
   }
 
@@ -99,15 +96,24 @@ public final class Deduplicator {
     routes.get(key).finalSequence = sequence;
   }
 
-  /** Returns a route, from memory or retired; otherwise a new one. */
+  /** Returns a route from memory, where it is put if it was retired or is new. */
   private Route find(RouteKey key, long nowMs) {
-    Route route = routes.get(key);
-    if (route != null) {
-      return route;
-    }
-    byte[] value = retired.get(key);
-    Route known = value == null ? new Route() : Route.decode(value);
-    return nowMs - known.lastNewMs > retentionMs ? new Route() : known;
+    return routes.computeIfAbsent(
+        key,
+        absent -> {
+          byte[] value = retired.get(absent);
+          Route known = value == null ? new Route() : Route.decode(value);
+          known.isRetired = value != null;
+          return nowMs - known.lastNewMs > retentionMs ? new Route() : known;
+        });
+  }
+
+  private void hasChanged(RouteKey key, Route route, long newest, long nowMs) {
+    boundRuns(key, route, newest);
+    route.lastNewMs = Math.max(route.lastNewMs, nowMs);
+    route.isRetired = false;
+    retired.keep(key);
+    changed.add(key);
   }
 
   private Result checkAgain(RouteKey key, Route route, long sequence, int crc) {
@@ -160,11 +166,8 @@ public final class Deduplicator {
   /** Records sequences that are known to be processed, for example from an archive's manifests. */
   public void seen(RouteKey key, long first, long last, long seenMs) {
     Route route = find(key, seenMs);
-    routes.put(key, route);
     route.seen.addRun(first, last);
-    boundRuns(key, route, last);
-    route.lastNewMs = Math.max(route.lastNewMs, seenMs);
-    changed.add(key);
+    hasChanged(key, route, last, seenMs);
   }
 
   /**
@@ -184,34 +187,38 @@ public final class Deduplicator {
         (key, route) -> {
           if (nowMs - route.lastNewMs > retentionMs) {
             silent.add(key);
-          } else if (isIdle(route)) {
-            changed.add(key);
+          } else {
+            retireIfDue(key, route);
           }
         });
     for (RouteKey key : silent) {
       routes.remove(key);
       changed.remove(key);
+      retired.keep(key);
       state.delete(PREFIX + key);
     }
+    routes.values().removeIf(route -> route.isRetired);
   }
 
-  private boolean isIdle(Route route) {
-    return newestMs - route.lastNewMs > RetiredRoutes.IDLE_MS;
+  private void retireIfDue(RouteKey key, Route route) {
+    boolean isIdle = newestMs - route.lastNewMs > RetiredRoutes.IDLE_MS;
+    if (!route.isRetired && (isIdle || route.isComplete())) {
+      retired.due(key);
+    }
   }
 
   /** Writes the routes that changed since the last call to the state; those that are complete or idle leave memory. */
   public void save() {
-    for (RouteKey key : changed) {
-      Route route = routes.get(key);
-      if (route.isComplete() || isIdle(route)) {
-        retired.put(key, route.seen.size(), route.encode(), newestMs);
-        state.delete(PREFIX + key);
-        routes.remove(key);
-      } else {
-        state.put(PREFIX + key, route.encode());
-      }
-    }
+    changed.forEach(key -> retireIfDue(key, routes.get(key)));
+    retired.save(this::remove, newestMs);
+    changed.forEach(key -> state.put(PREFIX + key, routes.get(key).encode()));
     changed.clear();
+  }
+
+  private byte[] remove(RouteKey key) {
+    changed.remove(key);
+    state.delete(PREFIX + key);
+    return routes.remove(key).encode();
   }
 
   private static final class Route {
@@ -222,6 +229,9 @@ public final class Deduplicator {
 
     /** Sequence of the route's last batch; 0 if it has not been seen. */
     private long finalSequence;
+
+    /** Whether {@link #retired} has the route as it is: it was repeated since, and has not changed. */
+    private boolean isRetired;
 
     /** The chunk that was changed last. */
     private Checksums newest;

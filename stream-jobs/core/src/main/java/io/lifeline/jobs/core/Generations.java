@@ -45,13 +45,9 @@ final class Generations {
 
   /** Returns the newest value of a name; null if there is none or it has expired. */
   byte[] get(String name) {
-    for (int i = starts.size() - 1; i >= 0; i--) {
-      byte[] value = state.get(key(starts.get(i), name));
-      if (value != null) {
-        return value;
-      }
-    }
-    return null;
+    List<String> newestFirst = new ArrayList<>();
+    starts.forEach(start -> newestFirst.add(0, String.valueOf(start)));
+    return newestFirst.isEmpty() ? null : state.firstOf(prefix, newestFirst, "/" + name);
   }
 
   /** @param nowMs see {@link RetentionClock} */

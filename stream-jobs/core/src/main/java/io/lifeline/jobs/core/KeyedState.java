@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core;
 
+import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
@@ -7,12 +8,23 @@ import java.util.function.BiConsumer;
  * the state that belongs to the messages before the position where it resumes.
  *
  * <p>Kafka Streams uses a logged store, where each {@link #put} costs a changelog record: call it at most once per
- * batch and key. JetStream keeps a map and writes all of it at each checkpoint. Used by one thread.
+ * batch and key. JetStream keeps a map and writes its changes at each checkpoint. Used by one thread.
  */
 public interface KeyedState {
 
   /** Returns the value, or null. The caller must not change the bytes. */
   byte[] get(String key);
+
+  /** Returns the value of the first of the keys {@code prefix + variant + suffix} that has one; null if none has. */
+  default byte[] firstOf(String prefix, List<String> variants, String suffix) {
+    for (String variant : variants) {
+      byte[] value = get(prefix + variant + suffix);
+      if (value != null) {
+        return value;
+      }
+    }
+    return null;
+  }
 
   /** Stores the value; the caller must not change the bytes afterwards. */
   void put(String key, byte[] value);

@@ -15,13 +15,11 @@ public final class RarelyRead {
 
   /** Returns whether a key, or a prefix of keys, is one of such values. */
   public static boolean isKey(String key) {
-    return key.startsWith(Deduplicator.CHECKSUMS) || key.startsWith(RetiredRoutes.PREFIX);
+    return isChecksums(key) || key.startsWith(RetiredRoutes.PREFIX);
   }
 
-  /** Returns what is known by two values of one key, written by a task's owner and by a former one, in any order. */
-  public static byte[] merge(String key, byte[] first, byte[] second) {
-    return key.startsWith(RetiredRoutes.PREFIX)
-        ? RetiredRoutes.newer(first, second)
-        : Checksums.merge(first, second);
+  /** Returns whether a key's value is a chunk of {@link Checksums}. Two of them can be merged. */
+  public static boolean isChecksums(String key) {
+    return key.startsWith(Deduplicator.CHECKSUMS);
   }
 }

@@ -274,6 +274,48 @@ class DeduplicatorTest {
   }
 
   @Test
+  void aRepeatedBatchBringsARouteBackIntoMemoryAndNotIntoTheState() {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    deduplicator.check(route(1), 1, 11, 1000);
+    deduplicator.ends(route(1), 1);
+    deduplicator.save();
+    assertThat(deduplicator.check(route(1), 1, 11, 1000)).isEqualTo(DUPLICATE);
+    state.clear();
+    assertThat(deduplicator.check(route(1), 1, 1, 1000)).as("in memory").isEqualTo(CONFLICT);
+    deduplicator.expire(2000);
+    deduplicator.save();
+    assertThat(keys(state, "")).isZero();
+    assertThat(deduplicator.check(route(1), 1, 11, 2000)).as("not in memory any more").isEqualTo(NEW);
+  }
+
+  /** As after an upgrade: a save that moved all of them would hold the task up. */
+  @Test
+  void manyIdleRoutesLeaveMemoryAThousandAtATime() {
+    MemoryState state = new MemoryState();
+    Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
+    for (int number = 0; number < 2500; number++) {
+      deduplicator.check(route(number), 1, 11, 1000);
+    }
+    deduplicator.save();
+    deduplicator.expire(1001 + RetiredRoutes.IDLE_MS);
+    deduplicator.save();
+    assertThat(keys(state, "dedup/")).isEqualTo(1500);
+    assertThat(keys(state, RetiredRoutes.PREFIX)).isEqualTo(1000);
+    RouteKey[] waiting = new RouteKey[1];
+    state.scan("dedup/", (key, value) -> waiting[0] = RouteKey.parse(key.substring("dedup/".length())));
+    assertThat(deduplicator.check(waiting[0], 2, 22, 1001 + RetiredRoutes.IDLE_MS)).isEqualTo(NEW);
+    for (int left : new int[] {500, 1, 1}) {
+      deduplicator.save();
+      assertThat(keys(state, "dedup/")).as("that was heard again stays").isEqualTo(left);
+    }
+    Deduplicator after = new Deduplicator(reopened(state), DAY_MS);
+    for (int number = 0; number < 2500; number++) {
+      assertThat(after.check(route(number), 1, 11, 1001 + RetiredRoutes.IDLE_MS)).isEqualTo(DUPLICATE);
+    }
+  }
+
+  @Test
   void nothingOfARetiredRouteIsLeftAfterTheRetention() {
     MemoryState state = new MemoryState();
     Deduplicator deduplicator = new Deduplicator(state, DAY_MS);

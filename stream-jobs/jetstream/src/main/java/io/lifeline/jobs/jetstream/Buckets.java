@@ -1,12 +1,19 @@
 package io.lifeline.jobs.jetstream;
 
+import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
+import io.nats.client.Message;
 import io.nats.client.PurgeOptions;
 import io.nats.client.api.KeyValueEntry;
+import io.nats.client.api.KeyValueOperation;
+import io.nats.client.api.MessageGetRequest;
+import io.nats.client.api.MessageInfo;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.UUID;
 
 /** Bucket operations that the client's {@link KeyValue} lacks. */
@@ -15,6 +22,8 @@ final class Buckets {
   private Buckets() {}
 
   private static final String LIFE = "life";
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int NO_MESSAGE_FOUND = 10037;
 
   /**
    * Returns a random ID that lasts as long as the bucket. When the bucket is removed, all jobs start over and reuse
@@ -44,7 +53,45 @@ final class Buckets {
    */
   static void erase(KeyValue bucket, JetStreamManagement management, String keys)
       throws IOException, JetStreamApiException {
-    String name = bucket.getBucketName();
-    management.purgeStream("KV_" + name, PurgeOptions.subject("$KV." + name + "." + keys));
+    management.purgeStream(stream(bucket), PurgeOptions.subject(subject(bucket, keys)));
+  }
+
+  /**
+   * Returns the newest entry that the stream's leader has; null if there is none. {@link KeyValue#get} may ask any
+   * replica, and one that is behind does not have it.
+   *
+   * @param keys a key or a key pattern
+   */
+  static KeyValueEntry newest(KeyValue bucket, Connection connection, String keys)
+      throws IOException, JetStreamApiException {
+    byte[] question = MessageGetRequest.lastForSubject(subject(bucket, keys)).serialize();
+    Message answer = request(connection, "$JS.API.STREAM.MSG.GET." + stream(bucket), question);
+    MessageInfo found = new MessageInfo(answer, stream(bucket), false);
+    if (found.getApiErrorCode() == NO_MESSAGE_FOUND) {
+      return null;
+    }
+    KeyValueEntry entry = new KeyValueEntry(found.throwOnHasError());
+    return entry.getOperation() == KeyValueOperation.PUT ? entry : null;
+  }
+
+  private static Message request(Connection connection, String subject, byte[] question) throws IOException {
+    try {
+      Message answer = connection.request(subject, question, TIMEOUT);
+      if (answer == null) {
+        throw new IOException("the broker did not answer within " + TIMEOUT.toSeconds() + " s");
+      }
+      return answer;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while waiting for the broker");
+    }
+  }
+
+  static String subject(KeyValue bucket, String keys) {
+    return "$KV." + bucket.getBucketName() + "." + keys;
+  }
+
+  private static String stream(KeyValue bucket) {
+    return "KV_" + bucket.getBucketName();
   }
 }

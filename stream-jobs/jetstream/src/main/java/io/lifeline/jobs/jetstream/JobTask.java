@@ -76,7 +76,7 @@ final class JobTask extends LeasedTask {
     CheckpointStore store = checkpoints(broker.bucket());
     Checkpoint start = store.takeOver(epoch);
     MemoryState state = start.state();
-    SpilledState spilled = new SpilledState(state, broker.jetStream(), broker.bucket(), broker.management(), name());
+    SpilledState spilled = new SpilledState(state, broker.connection(), broker.bucket(), name(), epoch);
     String life = Buckets.life(broker.bucket());
     Publisher publisher = new Publisher(broker.jetStream(), settings.prefix(), life);
     publisher.publishAll(start.outbox());
@@ -117,7 +117,7 @@ final class JobTask extends LeasedTask {
           intake.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
             checkpoint(intake, publisher, store, bounds.made(), next, state);
-            spilled.spill();
+            spilled.spill(lease::renewIfDue);
           } else {
             // Without input there is no further checkpoint, so the messages sent after the last one are awaited here.
             publisher.awaitAcknowledgements();
@@ -131,7 +131,7 @@ final class JobTask extends LeasedTask {
       }
       intake.punctuate(publisher);
       checkpoint(intake, publisher, store, bounds.made(), next, state);
-      spilled.spill();
+      spilled.spill(lease::renewIfDue);
       publisher.awaitAcknowledgements();
     } finally {
       gauges.forEach(Runnable::run);

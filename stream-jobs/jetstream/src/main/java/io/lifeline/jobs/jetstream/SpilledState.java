@@ -1,9 +1,13 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.core.Checksums;
 import io.lifeline.jobs.core.Deduplicator;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.RarelyRead;
+import io.lifeline.jobs.core.StateReader;
+import io.lifeline.jobs.core.StateWriter;
+import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -14,6 +18,7 @@ import io.nats.client.api.PublishAck;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -26,10 +31,17 @@ import java.util.function.BiConsumer;
 /**
  * A task's state that moves rarely read values out of memory and checkpoints, because they grow with the stream. They
  * are part of one checkpoint; once it is written, they move to separate keys in the bucket. So each of them is either
- * in the checkpoint or in the bucket. They are merged into existing keys, never overwritten: an owner that has lost its
- * lease without noticing destroys nothing. Used by one thread.
+ * in the checkpoint or in the bucket. An owner that has lost its lease without noticing destroys nothing: checksums are
+ * merged into those of an existing key, and other values have the epoch of the lease under which they were written, and
+ * replace none of a later epoch. Used by one thread.
  */
 final class SpilledState implements KeyedState {
+
+  /** Renews the task's lease if that is due. */
+  @FunctionalInterface
+  interface Renewal {
+    void renewIfDue() throws IOException, JetStreamApiException;
+  }
 
   private static final long ACK_TIMEOUT_S = 10;
 
@@ -40,19 +52,26 @@ final class SpilledState implements KeyedState {
   private static final int MAX_IN_FLIGHT = 256;
 
   private final MemoryState inner;
+  private final Connection connection;
   private final JetStream jetStream;
-  private final KeyValue bucket;
   private final JetStreamManagement management;
+  private final KeyValue bucket;
   private final String prefix;
+  private final long epoch;
 
-  /** @param inner the state in the checkpoints */
-  SpilledState(
-      MemoryState inner, JetStream jetStream, KeyValue bucket, JetStreamManagement management, String task) {
+  /**
+   * @param inner the state in the checkpoints
+   * @param epoch of the lease
+   */
+  SpilledState(MemoryState inner, Connection connection, KeyValue bucket, String task, long epoch)
+      throws IOException {
     this.inner = inner;
-    this.jetStream = jetStream;
+    this.connection = connection;
+    this.jetStream = connection.jetStream();
+    this.management = connection.jetStreamManagement();
     this.bucket = bucket;
-    this.management = management;
     this.prefix = task + ".";
+    this.epoch = epoch;
   }
 
   @Override
@@ -61,9 +80,30 @@ final class SpilledState implements KeyedState {
     if (value != null || !RarelyRead.isKey(key)) {
       return value;
     }
+    KeyValueEntry entry = newest(key);
+    return entry == null ? null : ofBucket(key, entry.getValue());
+  }
+
+  /** Most routes are new, so one request finds out whether the bucket has any of the keys. */
+  @Override
+  public byte[] firstOf(String keyPrefix, List<String> variants, String suffix) {
+    String first = keyPrefix + variants.get(0) + suffix;
+    byte[] value = inner.get(first);
+    if (value != null) {
+      return value;
+    }
+    KeyValueEntry any = newest(keyPrefix + "*" + suffix);
+    if (any == null) {
+      return inner.firstOf(keyPrefix, variants, suffix);
+    }
+    return any.getKey().equals(bucketKey(first))
+        ? ofBucket(first, any.getValue())
+        : KeyedState.super.firstOf(keyPrefix, variants, suffix);
+  }
+
+  private KeyValueEntry newest(String key) {
     try {
-      KeyValueEntry entry = bucket.get(bucketKey(key));
-      return entry == null ? null : entry.getValue();
+      return Buckets.newest(bucket, connection, bucketKey(key));
     } catch (IOException | JetStreamApiException e) {
       throw new IllegalStateException("the state of earlier batches cannot be read: " + e.getMessage(), e);
     }
@@ -97,8 +137,8 @@ final class SpilledState implements KeyedState {
     inner.scan(keyPrefix, visitor);
   }
 
-  /** Moves the rarely read values of the checkpoint just written into the bucket. */
-  void spill() throws IOException, JetStreamApiException {
+  /** Moves the rarely read values of the checkpoint just written into the bucket; this can take many requests. */
+  void spill(Renewal lease) throws IOException, JetStreamApiException {
     Map<String, byte[]> values = new TreeMap<>();
     RarelyRead.PREFIXES.forEach(keys -> inner.scan(keys, values::put));
     List<String> keys = new ArrayList<>(values.keySet());
@@ -109,15 +149,17 @@ final class SpilledState implements KeyedState {
         if (!isCreated(sent.get(i))) {
           add(some.get(i), values.get(some.get(i)));
         }
+        lease.renewIfDue();
       }
     }
     keys.forEach(inner::delete);
   }
 
   private CompletableFuture<PublishAck> create(String key, byte[] value) {
-    String subject = "$KV." + bucket.getBucketName() + "." + bucketKey(key);
     return jetStream.publishAsync(
-        subject, value, PublishOptions.builder().expectedLastSubjectSequence(0).build());
+        Buckets.subject(bucket, bucketKey(key)),
+        toBucket(key, value),
+        PublishOptions.builder().expectedLastSubjectSequence(0).build());
   }
 
   /** Returns false if the key exists. */
@@ -144,12 +186,16 @@ final class SpilledState implements KeyedState {
   private void add(String key, byte[] value) throws IOException, JetStreamApiException {
     String inBucket = bucketKey(key);
     while (true) {
-      KeyValueEntry known = bucket.get(inBucket);
+      KeyValueEntry entry = Buckets.newest(bucket, connection, inBucket);
       try {
-        if (known == null || known.getValue() == null) {
-          bucket.create(inBucket, value);
-        } else {
-          bucket.update(inBucket, RarelyRead.merge(key, known.getValue(), value), known.getRevision());
+        if (entry == null) {
+          bucket.create(inBucket, toBucket(key, value));
+          return;
+        }
+        byte[] known = entry.getValue();
+        byte[] merged = merged(key, known, value);
+        if (!Arrays.equals(merged, known)) {
+          bucket.update(inBucket, merged, entry.getRevision());
         }
         return;
       } catch (JetStreamApiException e) {
@@ -160,8 +206,31 @@ final class SpilledState implements KeyedState {
     }
   }
 
+  /** Returns what a key of the bucket must hold that has the bytes {@code known}. */
+  private byte[] merged(String key, byte[] known, byte[] value) {
+    if (RarelyRead.isChecksums(key)) {
+      return Checksums.merge(known, value);
+    }
+    StateReader in = new StateReader(known).version(1);
+    boolean isLater = in.varint() > epoch;
+    return isLater || Arrays.equals(in.blob(), value) ? known : toBucket(key, value);
+  }
+
+  private byte[] toBucket(String key, byte[] value) {
+    return RarelyRead.isChecksums(key) ? value : new StateWriter().version(1).varint(epoch).blob(value).toBytes();
+  }
+
+  private static byte[] ofBucket(String key, byte[] bytes) {
+    if (RarelyRead.isChecksums(key)) {
+      return bytes;
+    }
+    StateReader in = new StateReader(bytes).version(1);
+    in.varint(); // the epoch
+    return in.blob();
+  }
+
   private String bucketKey(String key) {
-    String name = key.startsWith(Deduplicator.CHECKSUMS) ? CRC + key.substring(Deduplicator.CHECKSUMS.length()) : key;
+    String name = RarelyRead.isChecksums(key) ? CRC + key.substring(Deduplicator.CHECKSUMS.length()) : key;
     return prefix + name.replace('/', '.');
   }
 }

@@ -76,9 +76,6 @@ public final class DerivedStream {
   private final Set<RouteKey> changed = new HashSet<>();
   private final Set<RouteKey> heard = new HashSet<>();
 
-  /** Routes that {@link #save} moves out of memory. */
-  private final Set<RouteKey> retiring = new HashSet<>();
-
   private long nextForgetMs;
   private long forgetMs;
 
@@ -119,7 +116,7 @@ public final class DerivedStream {
   public void derive(BatchReader parent, Position position, int count, Events events, Output output) {
     RouteKey key = RouteKey.of(parent);
     DerivedRoute route = routes.computeIfAbsent(key, k -> retiredOrNew(k, position));
-    retiring.remove(key);
+    retired.keep(key);
     changed.add(key);
     heard.add(key);
     route.eventsInSinceSent += parent.eventCount();
@@ -137,7 +134,9 @@ public final class DerivedStream {
   private DerivedRoute retiredOrNew(RouteKey parent, Position position) {
     byte[] value = retired.get(parent);
     if (value != null) {
-      return DerivedRoute.decode(name, recipe, parent, value);
+      DerivedRoute route = DerivedRoute.decode(name, recipe, parent, value);
+      route.heardMs = 0; // the next forget() sets it, also after a restart
+      return route;
     }
     DerivedRoute route = DerivedRoute.of(name, recipe, parent);
     route.sentMs = position.brokerTimeMs();
@@ -172,9 +171,9 @@ public final class DerivedStream {
               boolean silent = silentMs > 2 * retentionMs;
               if (silent) {
                 changed.add(entry.getKey());
-                retiring.remove(entry.getKey());
+                retired.keep(entry.getKey());
               } else if (silentMs > (route.lastFlags != 0 ? FORGET_INTERVAL_MS : RetiredRoutes.IDLE_MS)) {
-                retiring.add(entry.getKey());
+                retired.due(entry.getKey());
               }
               return silent;
             });
@@ -182,12 +181,7 @@ public final class DerivedStream {
 
   /** Writes changes since the last call to the state. */
   public void save() {
-    for (RouteKey key : retiring) {
-      DerivedRoute route = routes.remove(key);
-      retired.put(key, route.heardMs, route.encode(), forgetMs);
-      changed.add(key);
-    }
-    retiring.clear();
+    retired.save(this::remove, forgetMs);
     for (RouteKey key : changed) {
       DerivedRoute route = routes.get(key);
       if (route == null) {
@@ -197,6 +191,11 @@ public final class DerivedStream {
       }
     }
     changed.clear();
+  }
+
+  private byte[] remove(RouteKey key) {
+    changed.add(key);
+    return routes.remove(key).encode();
   }
 
   /** Sends events as one batch, or as several if one cannot hold them. */

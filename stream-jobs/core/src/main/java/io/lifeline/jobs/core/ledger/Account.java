@@ -150,6 +150,7 @@ final class Account {
     return lastMs;
   }
 
+  /** @param nowMs 0 if not yet known */
   void heard(long nowMs) {
     heardMs = nowMs;
   }
@@ -168,11 +169,6 @@ final class Account {
   /** Returns the events of that emitter that the received batches account for, including those left out. */
   long eventsIn() {
     return eventsIn;
-  }
-
-  /** Returns a number that grows with each change. */
-  long changes() {
-    return batches + repeats + revision;
   }
 
   byte[] encode() {

@@ -48,9 +48,6 @@ public final class LedgerJob implements Job {
   private final Set<RouteKey> changed = new HashSet<>();
   private final Set<RouteKey> heard = new HashSet<>();
 
-  /** Routes whose accounts {@link #save} moves out of memory: their last balance is published. */
-  private final Set<RouteKey> settled = new HashSet<>();
-
   private long retentionGaps;
   private long nextPublishMs;
   private long nextForgetMs;
@@ -92,15 +89,20 @@ public final class LedgerJob implements Job {
 
   /** Returns a route's account, from memory or retired; null if there is none. */
   private Account find(RouteKey key) {
-    settled.remove(key);
-    Account account = accounts.get(key);
-    if (account == null) {
-      byte[] value = retired.get(key);
-      if (value != null) {
-        account = Account.decode(value);
-        accounts.put(key, account);
-      }
+    retired.keep(key);
+    return accounts.computeIfAbsent(key, this::fromState);
+  }
+
+  private Account fromState(RouteKey key) {
+    byte[] value = retired.get(key);
+    if (value == null) {
+      return null;
     }
+    Account account = Account.decode(value);
+    if (account.isSilent(forgetMs, settings.retentionMs())) {
+      return null;
+    }
+    account.heard(0); // the next forget() sets it, also after a restart
     return account;
   }
 
@@ -135,13 +137,7 @@ public final class LedgerJob implements Job {
 
   @Override
   public void save() {
-    for (RouteKey key : settled) {
-      Account account = accounts.remove(key);
-      lastPublished.remove(key);
-      retired.put(key, account.changes(), account.encode(), forgetMs);
-      changed.add(key);
-    }
-    settled.clear();
+    retired.save(this::remove, forgetMs);
     for (RouteKey key : changed) {
       Account account = accounts.get(key);
       if (account == null) {
@@ -153,6 +149,12 @@ public final class LedgerJob implements Job {
     changed.clear();
   }
 
+  private byte[] remove(RouteKey key) {
+    changed.add(key);
+    lastPublished.remove(key);
+    return accounts.remove(key).encode();
+  }
+
   /** @param archived null if unknown */
   private void publishIfChanged(
       RouteKey key, Account account, Map<RouteKey, Long> archived, long nowMs, Output output) {
@@ -162,7 +164,7 @@ public final class LedgerJob implements Job {
     if (balance.equals(lastPublished.put(key, balance))) {
       boolean isLast = balance.isSettled() && (archive == null || archived != null);
       if (isLast && !heard.contains(key)) {
-        settled.add(key);
+        retired.due(key);
       }
       return;
     }
@@ -197,7 +199,7 @@ public final class LedgerJob implements Job {
               if (silent) {
                 changed.add(entry.getKey());
                 lastPublished.remove(entry.getKey());
-                settled.remove(entry.getKey());
+                retired.keep(entry.getKey());
               }
               return silent;
             });

@@ -108,6 +108,22 @@ class DerivedStreamTest {
     assertThat(late.isFinal()).isTrue();
   }
 
+  @Test
+  void aRouteThatWasHeardAgainIsNotForgottenAfterARestart() throws Exception {
+    MemoryState state = new MemoryState();
+    DerivedStream stream = stream("a", state);
+    derived(stream, 1, true);
+    stream.derive(read(reads(3, 1).finalBatch(true)), at(3, 3), 1, (from, to) -> reads(3, 1), output);
+    stream.forget(1000);
+    stream.forget(61_001);
+    stream.save();
+    assertThat(derived(stream("a", state), 2, true).sequence()).isEqualTo(3);
+    DerivedStream restarted = stream("a", state);
+    restarted.forget(190_000); // more than twice the retention after it was heard first
+    restarted.save();
+    assertThat(derived(restarted, 4, true).sequence()).isEqualTo(4);
+  }
+
   private static DerivedStream stream(String recipe, MemoryState state) {
     return new DerivedStream("large", recipe, DerivedStream.Rest.LEFT_OUT, state, 60_000, new Metrics());
   }

@@ -212,6 +212,23 @@ class LedgerJobTest {
     assertThat(balance(14)).contains("\"revision\":4,", "\"received\":15,", "\"archived\":15,");
   }
 
+  /** Values outside memory are dropped many at a time, so they last a little longer. */
+  @Test
+  void anAccountIsForgottenWithTheRetentionAlsoIfItIsNotInMemory() {
+    long dayMs = 86_400_000;
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10).finalBatch(true));
+    archived.put(route(1), 10L);
+    job.forget(START_MS);
+    assertThat(balance(2)).contains("\"received\":10,");
+    punctuate(4);
+    job.save();
+    assertThat(known()).isEmpty();
+    job.forget(START_MS + 8 * dayMs);
+    archived.clear();
+    accept(8 * 86_400, events(1, 2, 5).counter(Counter.EMITTED, 15).finalBatch(true));
+    assertThat(balance(8 * 86_400 + 2)).contains("\"revision\":1,", "\"received\":5,");
+  }
+
   private List<String> known() {
     List<String> keys = new ArrayList<>();
     state.scan("ledger/account/", (key, value) -> keys.add(key));
