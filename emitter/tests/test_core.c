@@ -136,7 +136,7 @@ static void a_slot_is_freed_by_its_own_batch_only(void **state) {
   uint8_t incarnation[16] = {1};
   assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
   assert_false(store.crash_safe);
-  ll_slot *slot = ll_slot_to_fill(&store, 0);
+  ll_slot *slot = ll_slot_to_fill(&store, 0, LL_SLOT_RUN);
   uint32_t index = ll_slot_index(&store, slot);
   ll_slot_seal(&store, slot, 7);
   assert_false(ll_slot_move(&store, index, 6, LL_SLOT_SEALED, LL_SLOT_FREE));
@@ -153,7 +153,7 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
   uint8_t incarnation[16] = {1};
   assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
   for (uint64_t next = 1; next < 50; next++) {
-    ll_slot *latest = ll_slot_latest(&store, 0, &sequence), *slot = ll_slot_to_fill(&store, 0);
+    ll_slot *latest = ll_slot_latest(&store, 0, &sequence), *slot = ll_slot_to_fill(&store, 0, LL_SLOT_RUN);
     assert_int_equal(sequence, next - 1);
     assert_ptr_not_equal(slot, latest);
     ll_slot_seal(&store, slot, next);
@@ -164,7 +164,7 @@ static void the_slot_of_the_latest_batch_is_not_filled_again(void **state) {
 
 /* Seals a slot that looks like a batch of this many bytes. */
 static ll_slot *fill_slot(ll_store *store, uint64_t sequence, uint32_t bytes) {
-  ll_slot *slot = ll_slot_to_fill(store, 0);
+  ll_slot *slot = ll_slot_to_fill(store, 0, LL_SLOT_RUN);
   if (slot == NULL) return NULL;
   slot->bytes = bytes;
   slot->route = 0; /* a previous batch may have set it */
@@ -215,6 +215,53 @@ static void small_batches_lie_side_by_side_and_leave_each_other_alone(void **sta
   ll_store_unmap(&store);
 }
 
+static void a_large_batch_takes_the_slots_that_it_needs(void **state) {
+  (void)state;
+  ll_store store;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  uint64_t sequence = 0;
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 16u << 20, incarnation, why, sizeof why), 0);
+  assert_int_equal(ll_slots_for(&store, 0, 0), LL_SLOT_RUN);
+  assert_int_equal(ll_slots_for(&store, 0, 256u << 10), LL_SLOT_RUN);
+  assert_int_equal(ll_slots_for(&store, 0, LL_BATCH_RAW_MAX), LL_SLOT_RUN_MOST);
+  for (uint32_t slots = LL_SLOT_RUN; slots <= LL_SLOT_RUN_MOST; slots += 4) {
+    uint32_t most = (uint32_t)ll_slots_room(slots), least = (slots - 4) * LL_SLOT_BYTES;
+    for (uint32_t bytes = most; bytes > least; bytes -= LL_SLOT_BYTES / 2 + 1) {
+      ll_slot *slot = ll_slot_to_fill(&store, 0, slots), *next;
+      assert_non_null(slot);
+      uint32_t extent = (uint32_t)((sizeof *slot + bytes + LL_SLOT_BYTES + 6) / LL_SLOT_BYTES);
+      slot->bytes = bytes;
+      slot->route = 0;
+      slot->take_count = 0;
+      ll_slot_seal(&store, slot, ++sequence);
+      assert_in_range(ll_slot_extent(&store, ll_slot_index(&store, slot), slot), extent, slots);
+      next = ll_slot_to_fill(&store, 0, LL_SLOT_RUN);
+      assert_true((uint8_t *)next >= slot->batch + bytes ||
+                  (uint8_t *)next + LL_SLOT_RUN * LL_SLOT_BYTES <= (uint8_t *)slot);
+      assert_null(ll_slots_fault(&store));
+      ll_slot_move(&store, ll_slot_index(&store, slot), sequence, LL_SLOT_SEALED, LL_SLOT_FREE);
+    }
+  }
+  ll_store_unmap(&store);
+}
+
+/* The sink may hold a batch for long: the others need room meanwhile. */
+static void no_batch_takes_more_than_a_quarter_of_a_small_budget(void **state) {
+  (void)state;
+  for (size_t budget = 2u << 20; budget <= 32u << 20; budget += 1u << 20) {
+    ll_store store;
+    char why[256];
+    uint8_t incarnation[16] = {1};
+    assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", budget, incarnation, why, sizeof why), 0);
+    uint32_t quarter = store.header->slot_count / 4, slots = ll_slots_for(&store, 0, LL_BATCH_RAW_MAX);
+    assert_int_equal(slots % 4, 0);
+    assert_in_range(slots, LL_SLOT_RUN, quarter < LL_SLOT_RUN ? LL_SLOT_RUN : quarter);
+    assert_non_null(ll_slot_to_fill(&store, 0, slots));
+    ll_store_unmap(&store);
+  }
+}
+
 /* Much space may be free, but none of it large enough. */
 static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   (void)state;
@@ -235,10 +282,10 @@ static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   for (uint32_t i = 0; i < sequence; i++)
     if (i % LL_SLOT_RUN != 0) ll_slot_move(&store, i, i + 1, LL_SLOT_SEALED, LL_SLOT_FREE);
   assert_true(ll_slots_vacant(&store, 0) > store.header->slot_count / 2);
-  assert_null(ll_slot_to_fill(&store, 0));
+  assert_null(ll_slot_to_fill(&store, 0, LL_SLOT_RUN));
   uint32_t sealed = ll_slots_in(&store, 0, LL_SLOT_SEALED);
   ll_relieve(&spool, &(ll_relief_view){in_flight, offered});
-  assert_non_null(ll_slot_to_fill(&store, 0));
+  assert_non_null(ll_slot_to_fill(&store, 0, LL_SLOT_RUN));
   assert_int_equal(ll_slots_in(&store, 0, LL_SLOT_SEALED), sealed - 1);
   assert_int_equal(ll_spool_batches(&spool), 1);
   ll_spool_stop(&spool);
@@ -313,8 +360,8 @@ static void sealed_batches_that_overlap_are_a_fault(void **state) {
   words[0] = right;
   first->bytes = LL_SLOT_BYTES;
   assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
-  words[0] = ll_slot_word(1, 63, LL_SLOT_SEALED);
-  first->bytes = LL_BATCH_STORED_MAX + 1;
+  words[0] = ll_slot_word(1, LL_SLOT_RUN_MOST, LL_SLOT_SEALED);
+  first->bytes = LL_BATCH_MOST + 1;
   assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
   words[0] = right;
   first->bytes = 100;
@@ -642,6 +689,8 @@ int main(void) {
       cmocka_unit_test(a_slot_is_freed_by_its_own_batch_only),
       cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
       cmocka_unit_test(small_batches_lie_side_by_side_and_leave_each_other_alone),
+      cmocka_unit_test(a_large_batch_takes_the_slots_that_it_needs),
+      cmocka_unit_test(no_batch_takes_more_than_a_quarter_of_a_small_budget),
       cmocka_unit_test(the_spool_makes_room_until_slots_lie_side_by_side),
       cmocka_unit_test(the_spool_takes_the_oldest_first),
       cmocka_unit_test(sealed_batches_that_overlap_are_a_fault),

@@ -121,6 +121,40 @@ static void while_the_sink_is_away_no_batch_is_sealed_before_it_is_full(void **s
   expect_success(emit_little_for_long);
 }
 
+/* Each thread emits less than half a ring. */
+enum { CROWD = 16, EVENTS_EACH = 1150, CROWD_EVENTS = CROWD * EVENTS_EACH };
+
+static void *emit_some(void *unused) {
+  (void)unused;
+  for (uint64_t i = 0; i < EVENTS_EACH; i++)
+    ll_emit(odd, i, i);
+  return NULL;
+}
+
+static void emit_from_a_crowd(void) {
+  ll_emit(number, 1);
+  while (stats().batches_sealed == 0)
+    ll_flush(10);
+  for (int i = 0; i < CROWD; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, emit_some, NULL) != 0 || pthread_join(thread, NULL) != 0) exit(2);
+  }
+  set_away(false);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(3);
+}
+
+static void while_a_batch_waits_for_its_acknowledgement_the_next_one_grows(void **state) {
+  (void)state;
+  test_use_sink(&directory, "tide");
+  set_away(true);
+  expect_success(emit_from_a_crowd);
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  BOOKS_EQUAL(test_events_in(&batches), 1 + CROWD_EVENTS);
+  assert_int_equal(batches.at[1]->event_count, CROWD_EVENTS);
+  test_free_batches(&batches);
+}
+
 static char heard[8192];
 static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -231,6 +265,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(an_outage_costs_no_event_while_the_budget_has_room),
       TEST(while_the_sink_is_away_no_batch_is_sealed_before_it_is_full),
+      TEST(while_a_batch_waits_for_its_acknowledgement_the_next_one_grows),
       TEST(a_loss_is_reported_when_it_begins_and_when_it_is_over),
       TEST(a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink),
       TEST(a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter),

@@ -32,9 +32,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LL_FILE_VERSION 4
-#define LL_ROUTES_MAX 16       /* the default route, number 0, and the declared ones */
-#define LL_ROUTE_NAME_BYTES 32 /* with the NUL */
+#define LL_FILE_VERSION 5
+#define LL_FILE_VERSION_LEAST 4 /* like 5, but without batches of more than LL_SLOT_RUN slots */
+#define LL_ROUTES_MAX 16        /* the default route, number 0, and the declared ones */
+#define LL_ROUTE_NAME_BYTES 32  /* with the NUL */
 #define LL_ROUTE_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 #define LL_RINGS_MAX 1024
 #define LL_SPOOL_PATH_MAX (PATH_MAX - 512) /* leaves room for a file name */
@@ -43,9 +44,8 @@
 #define LL_CONTEXT_PAIRS 3 /* of such a context */
 #define LL_DESCRIPTORS_BYTES (1u << 20)
 #define LL_SLOT_BYTES 8192u
-#define LL_BATCH_RAW_MAX (256u << 10)
-#define LL_BATCH_STORED_MAX (LL_BATCH_RAW_MAX + (56u << 10)) /* with header and descriptors */
-#define LL_SLOTS_MAX 5120                                    /* 40 MiB */
+#define LL_BATCH_RAW_MAX (896u << 10) /* with header and descriptors at most LL_BATCH_MOST */
+#define LL_SLOTS_MAX 5120             /* 40 MiB */
 #define LL_RING_BYTES_MIN (64u << 10)
 #define LL_RING_BYTES_MAX (1u << 20)
 

@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 _Static_assert(sizeof(ll_slot) == 128 && offsetof(ll_slot, batch) == 128, "the meta data");
-_Static_assert(sizeof(ll_slot) + LL_BATCH_STORED_MAX + 7 + LL_TAKES_MAX * sizeof(ll_take) <=
-                   LL_SLOT_RUN * LL_SLOT_BYTES,
-               "a run of slots holds any batch");
-_Static_assert(LL_SLOT_RUN < 64, "a word has six bits for the number of slots");
+_Static_assert(sizeof(ll_slot) + LL_BATCH_MOST + 7 + LL_TAKES_MAX * sizeof(ll_take) <= LL_SLOT_RUN_MOST * LL_SLOT_BYTES,
+               "that many slots hold any batch");
+_Static_assert(LL_SLOT_RUN % 4 == 0 && LL_SLOT_RUN_MOST % 4 == 0, "a batch of more slots never exceeds the free ones");
+_Static_assert(LL_SLOT_RUN + (LL_SLOT_RUN_MOST - LL_SLOT_RUN) / 4 < 64, "a word has six bits for the number of slots");
 _Static_assert(sizeof(ll_ring) == 128, "a line for the producer and one for the consumer");
 
 static uint64_t word_at(const ll_store *store, uint32_t index) {
@@ -37,7 +37,7 @@ uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *la
   uint64_t word = word_at(store, index);
   switch (ll_slot_state_of(word)) {
   case LL_SLOT_FREE: return ll_slot_at(store, index) == latest;
-  case LL_SLOT_SEALED: return word >> 2 & 0x3f;
+  case LL_SLOT_SEALED: return ll_slot_count_of(word);
   default: return 1;
   }
 }
@@ -56,9 +56,9 @@ static bool is_ready(const ll_store *store, uint32_t index) {
   return (store->slots_ready[index / 64] >> index % 64 & 1) != 0;
 }
 
-/* Allocates memory for the run where it has none yet. */
-static bool make_ready(ll_store *store, uint32_t first) {
-  uint32_t end = first + LL_SLOT_RUN, i = first;
+/* Allocates memory for the slots where they have none yet. */
+static bool make_ready(ll_store *store, uint32_t first, uint32_t slots) {
+  uint32_t end = first + slots, i = first;
   while (i < end && is_ready(store, i))
     i++;
   if (i == end) return true;
@@ -79,21 +79,30 @@ static void forget_unused(ll_store *store, uint32_t route, const ll_slot *latest
   if (used < books->slots_used) store_release(&books->slots_used, used);
 }
 
-ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route) {
+uint32_t ll_slots_for(const ll_store *store, uint32_t route, uint64_t record_bytes) {
+  enum { HEADER_BYTES = 64 << 10 }; /* with descriptors and takes; LL_SLOT_RUN slots hold 256 KiB of records */
+  uint64_t wanted = (record_bytes + HEADER_BYTES) / LL_SLOT_BYTES;
+  uint64_t most = store->header->routes[route].slot_count / 4;
+  if (wanted > LL_SLOT_RUN_MOST) wanted = LL_SLOT_RUN_MOST;
+  if (wanted > most) wanted = most;
+  return wanted > LL_SLOT_RUN ? (uint32_t)(wanted - wanted % 4) : LL_SLOT_RUN;
+}
+
+ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route, uint32_t slots) {
   const ll_route_books *books = &store->header->routes[route];
   uint64_t sequence;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
   forget_unused(store, route, latest);
   ll_slot_range used = ll_slots_of(store, route);
   uint32_t first = used.first; /* of the contiguous free slots */
-  for (uint32_t i = used.first; i < used.end && i < first + LL_SLOT_RUN; i++) {
+  for (uint32_t i = used.first; i < used.end && i < first + slots; i++) {
     uint32_t extent = ll_slot_extent(store, i, latest);
     if (extent == 0) continue;
     first = i + extent;
     i = first - 1;
   }
-  bool found = first + LL_SLOT_RUN <= books->first_slot + books->slot_count;
-  store->full = found && !make_ready(store, first);
+  bool found = first + slots <= books->first_slot + books->slot_count;
+  store->full = found && !make_ready(store, first, slots);
   return found && !store->full ? ll_slot_at(store, first) : NULL;
 }
 
@@ -147,7 +156,7 @@ static const char *fault_of(const ll_store *store, uint32_t index, const ll_slot
   if (state != LL_SLOT_SEALED) return NULL;
   uint32_t extent = ll_slot_extent(store, index, latest);
   if (extent == 0 || extent > end - index) return "a sealed batch of an impossible number of slots";
-  if (slot->bytes > LL_BATCH_STORED_MAX || ll_slot_used(slot) > (uint64_t)extent * LL_SLOT_BYTES)
+  if (slot->bytes > LL_BATCH_MOST || ll_slot_used(slot) > (uint64_t)extent * LL_SLOT_BYTES)
     return "a sealed batch larger than its slots";
   if (slot->take_count > LL_TAKES_MAX) return "a sealed batch that took from too many rings";
   for (uint32_t i = index + 1; i < index + extent; i++)

@@ -7,11 +7,13 @@
  * unreachable. The word of the first slot represents the batch; the words of the others are from earlier batches, and
  * free. A refused batch, and the latest one, need only their first slot once they need not be sent any more.
  *
- * Every batch, even a small one, is filled where the largest would fit, so that no large batch waits for room while
- * smaller ones overtake it.
+ * Every batch, even a small one, is filled where one of LL_SLOT_RUN slots would fit, so that no such batch waits for
+ * room while smaller ones overtake it. Under load a batch may be larger, where the slots have room for it; else the
+ * same records go into several batches.
  *
  * The word of a slot is `sequence << 8 | slots << 2 | state`, so that an acknowledgement frees exactly that batch or
- * nothing. The words are contiguous in the file's header: scanning them touches no slot.
+ * nothing. The words are contiguous in the file's header: scanning them touches no slot. Six bits hold up to
+ * LL_SLOT_RUN slots as they are, and more in steps of four: LL_SLOT_RUN + 1 stands for LL_SLOT_RUN + 4 slots.
  *
  * Each slot belongs permanently to one route, by its index, and so does each ring that ever held an event. A route's
  * accounting (sequence, totals, counters) is confined to its own slots, rings and header entry. So the word need not
@@ -30,10 +32,12 @@
 #ifndef LIFELINE_SLOTS_H
 #define LIFELINE_SLOTS_H
 
+#include "base/format.h"
 #include "ringfile.h"
 
 #define LL_TAKES_MAX 250
-#define LL_SLOT_RUN 40u /* this many slots hold any batch */
+#define LL_SLOT_RUN 40u       /* contiguous slots that there must be for the next batch */
+#define LL_SLOT_RUN_MOST 120u /* this many slots hold any batch */
 
 typedef enum ll_slot_state { LL_SLOT_FREE = 0, LL_SLOT_SEALED = 1, LL_SLOT_REFUSED = 2 } ll_slot_state;
 
@@ -73,7 +77,12 @@ static inline uint64_t ll_slot_used(const ll_slot *slot) {
 }
 
 static inline uint64_t ll_slot_word(uint64_t sequence, uint32_t slots, ll_slot_state state) {
-  return sequence << 8 | slots << 2 | state;
+  uint32_t code = slots <= LL_SLOT_RUN ? slots : LL_SLOT_RUN + (slots - LL_SLOT_RUN + 3) / 4;
+  return sequence << 8 | code << 2 | state;
+}
+static inline uint32_t ll_slot_count_of(uint64_t word) {
+  uint32_t code = word >> 2 & 0x3f;
+  return code <= LL_SLOT_RUN ? code : LL_SLOT_RUN + (code - LL_SLOT_RUN) * 4;
 }
 static inline uint64_t ll_slot_sequence(uint64_t word) {
   return word >> 8;
@@ -95,9 +104,19 @@ ll_slot_range ll_slots_of(const ll_store *store, uint32_t route);
 
 /* In the following, slots and sequences are those of the route.
  *
- * The slot to fill next. It and the slots behind it that any batch may need are free and allocated, and it is not the
- * latest. NULL when all slots wait for acknowledgement, or the filesystem has no room for more. */
-ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route);
+ * The slot to fill next, with a batch of up to `slots` slots. It and those behind it are free and allocated, and it is
+ * not the latest. NULL when too few contiguous ones are free, or when the filesystem has no room for more. */
+ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route, uint32_t slots);
+
+/* How many slots to fill when that many bytes of records wait: at least LL_SLOT_RUN, and beyond that at most a quarter
+ * of the route's, so that one batch in the sink's hands leaves room for others. A multiple of four. */
+uint32_t ll_slots_for(const ll_store *store, uint32_t route, uint64_t record_bytes);
+
+/* The largest batch, header included, that fits into that many slots together with any takes. */
+static inline size_t ll_slots_room(uint32_t slots) {
+  size_t room = slots * (size_t)LL_SLOT_BYTES - sizeof(ll_slot) - 7 - LL_TAKES_MAX * sizeof(ll_take);
+  return room < LL_BATCH_MOST ? room : LL_BATCH_MOST;
+}
 
 /* The slot of the highest sequence, and that sequence; NULL and 0 before the first seal. */
 ll_slot *ll_slot_latest(const ll_store *store, uint32_t route, uint64_t *sequence);
@@ -115,8 +134,7 @@ bool ll_slot_move(ll_store *store, uint32_t index, uint64_t sequence, ll_slot_st
 /* Number of batches in that state. */
 uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state);
 
-/* How many slots from this one on its batch occupies, up to 63; 0: the slot is free. `latest` is the route's latest
- * slot. */
+/* How many slots from this one on its batch occupies; 0: the slot is free. `latest` is the route's latest slot. */
 uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *latest);
 
 /* Number of free slots. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROWTH = 4 };
+enum { GROWTH = 14 }; /* the default size grows to LL_BATCH_RAW_MAX */
 
 /* The clock belongs to the process, not to a route: calibrations are kept only in the file. */
 static const ll_calibrations *calibrations(const ll_store *store) {
@@ -34,7 +34,7 @@ int ll_harvest_start(ll_harvest *harvest, ll_store *store, uint32_t route, const
   harvest->types = types;
   harvest->compressor = compressor;
   harvest->batch_bytes = batch_bytes;
-  harvest->total_limit = LL_BATCH_STORED_MAX;
+  harvest->total_limit = LL_BATCH_MOST;
   harvest->live = live;
   harvest->batch = calloc(1, sizeof *harvest->batch);
   if (harvest->batch == NULL) {
@@ -110,15 +110,17 @@ bool ll_harvest_is_done(const ll_harvest *harvest) {
   return ll_slots_in(harvest->store, harvest->route, LL_SLOT_SEALED) == 0 && !ll_harvest_has_refusals(harvest);
 }
 
-/* Gathers one batch. True when nothing is left in the rings. */
-static bool gather(ll_harvest *harvest) {
+size_t ll_harvest_growth(size_t batch_bytes) {
+  return batch_bytes * GROWTH < LL_BATCH_RAW_MAX ? batch_bytes * GROWTH : LL_BATCH_RAW_MAX;
+}
+
+/* Gathers one batch that fits into that many slots. True when nothing is left in the rings. */
+static bool gather(ll_harvest *harvest, size_t raw_limit, uint32_t slots) {
   ll_store *store = harvest->store;
   ll_context_advance(store, harvest->route);
   uint32_t count = load_acquire(&store->header->ring_count);
-  uint64_t pending = ll_harvest_pending(harvest);
-  size_t most = harvest->batch_bytes * GROWTH < LL_BATCH_RAW_MAX ? harvest->batch_bytes * GROWTH : LL_BATCH_RAW_MAX;
-  size_t raw_limit = pending > harvest->batch_bytes ? most : harvest->batch_bytes;
-  ll_batch_begin(harvest->batch, harvest->types, store, harvest->route, raw_limit, harvest->total_limit);
+  size_t room = ll_slots_room(slots), total_limit = harvest->total_limit < room ? harvest->total_limit : room;
+  ll_batch_begin(harvest->batch, harvest->types, store, harvest->route, raw_limit, total_limit);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t ring = (harvest->first_ring + i) % count;
     if (!ll_ring_is_of(&store->rings[ring], harvest->route)) continue;
@@ -192,7 +194,7 @@ uint64_t ll_harvest_discard(ll_harvest *harvest) {
   uint64_t events = 0, summarised = harvest->store->summarised;
   harvest->store->summarised = UINT64_MAX; /* no context to keep apart */
   while (ll_harvest_pending(harvest) > 0) {
-    gather(harvest);
+    gather(harvest, LL_BATCH_RAW_MAX, LL_SLOT_RUN_MOST);
     events += harvest->batch->event_count;
     advance_tails(harvest->store, harvest->batch);
   }
@@ -200,17 +202,30 @@ uint64_t ll_harvest_discard(ll_harvest *harvest) {
   return events;
 }
 
+/* The slot to fill, and how many there are: as many as these records need, or, without enough contiguous ones, those of
+ * an ordinary batch. NULL when not even those are free. */
+static ll_slot *find_slots(ll_harvest *harvest, uint64_t record_bytes, uint32_t *slots) {
+  ll_store *store = harvest->store;
+  *slots = ll_slots_for(store, harvest->route, record_bytes);
+  ll_slot *slot = *slots > LL_SLOT_RUN ? ll_slot_to_fill(store, harvest->route, *slots) : NULL;
+  if (slot != NULL) return slot;
+  *slots = LL_SLOT_RUN;
+  slot = ll_slot_to_fill(store, harvest->route, LL_SLOT_RUN);
+  if (slot != NULL) return slot;
+  count_refusals_without_a_batch(harvest);
+  return ll_slot_to_fill(store, harvest->route, LL_SLOT_RUN);
+}
+
 ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   ll_store *store = harvest->store;
   ll_batch *batch = harvest->batch;
+  uint64_t pending = ll_harvest_pending(harvest);
+  size_t usual = harvest->batch_bytes, limit = pending > usual ? ll_harvest_growth(usual) : usual;
+  uint32_t slots;
   free_counted_refusals(harvest);
-  ll_slot *slot = ll_slot_to_fill(store, harvest->route);
-  if (slot == NULL) {
-    count_refusals_without_a_batch(harvest);
-    slot = ll_slot_to_fill(store, harvest->route);
-  }
+  ll_slot *slot = find_slots(harvest, pending < limit ? pending : limit, &slots);
   if (slot == NULL) return LL_NO_SLOT;
-  if (!gather(harvest)) flags &= ~(uint32_t)LL_BATCH_FINAL;
+  if (!gather(harvest, limit, slots)) flags &= ~(uint32_t)LL_BATCH_FINAL;
 
   ll_batch_header header = {.sequence = harvest->sequence + 1,
                             .flags = flags,

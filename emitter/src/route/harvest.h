@@ -34,6 +34,9 @@ int ll_harvest_start(ll_harvest *harvest, ll_store *store, uint32_t route, const
                      ll_compressor *compressor, size_t batch_bytes, bool live);
 void ll_harvest_free(ll_harvest *harvest);
 
+/* How far a batch grows beyond `batch_bytes` while more records wait. */
+size_t ll_harvest_growth(size_t batch_bytes);
+
 /* Seals one batch of the rings' events, or an empty one when only counters changed. `flags` may request FINAL, which is
  * set only if the batch leaves nothing behind; that batch may be empty. */
 ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags);

@@ -36,13 +36,13 @@ void ll_relieve(ll_spool *spool, const ll_relief_view *view) {
   if (spool->settings == NULL || ll_monotonic_ns() < spool->retry_at_ns) return;
   uint32_t route = spool->identity.route, slots = spool->store->header->routes[route].slot_count;
   uint32_t vacant = ll_slots_vacant(spool->store, route);
-  if (vacant > slots / 4 && ll_slot_to_fill(spool->store, route) != NULL) return;
+  if (vacant > slots / 4 && ll_slot_to_fill(spool->store, route, LL_SLOT_RUN) != NULL) return;
   const found *all = find(spool, view);
   for (unsigned first = 0, count; first < all->count; first += count) {
     for (count = 0; first + count < all->count && (count == 0 || vacant < slots / 2); count++)
       vacant += ll_slot_extent(spool->store, all->candidates[first + count].slot, NULL);
     if (ll_spool_put(spool, all->candidates + first, count) < count) return;
-    if (ll_slot_to_fill(spool->store, route) != NULL) return;
+    if (ll_slot_to_fill(spool->store, route, LL_SLOT_RUN) != NULL) return;
   }
 }
 

@@ -127,22 +127,22 @@ static bool ready_to_send(ll_route *route) {
   return now >= route->retry_at_ns;
 }
 
-/* If the sink held every slot, the spool could free none. */
-static bool holds_enough(const ll_route *route) {
+/* If the sink held every slot, the spool could free none. `more` is the extent of the next batch. */
+static bool holds_enough(const ll_route *route, uint32_t more) {
   if (route->spool.settings == NULL) return false;
   ll_slot_range range = ll_slots_of(route->store, route->number);
   uint32_t held = 0;
   for (uint32_t i = range.first; i < range.end; i++)
     if (load_acquire(&route->in_flight[i]) != 0) held += ll_slot_extent(route->store, i, NULL);
   uint32_t slots = route->store->header->routes[route->number].slot_count;
-  return held > 0 && held + LL_SLOT_RUN > slots / 2;
+  return held > 0 && held + (more > LL_SLOT_RUN ? more : LL_SLOT_RUN) > slots / 2;
 }
 
 /* False when the sink accepts nothing more now. */
 static bool send_slot(ll_route *route, const ll_slot *slot, uint64_t sequence) {
   uint32_t index = ll_slot_index(route->store, slot);
   if (load_acquire(&route->in_flight[index]) == sequence) return true;
-  if (holds_enough(route)) return false;
+  if (holds_enough(route, ll_slot_extent(route->store, index, NULL))) return false;
   store_release(&route->in_flight[index], sequence);
   ll_sink_status status =
       route->plugin->send(route->sink, sequence << INDEX_BITS | index, slot->batch, slot->bytes, slot->route, sequence);
@@ -221,6 +221,6 @@ bool ll_route_reached(const ll_route *route) {
 }
 
 size_t ll_route_limit(const ll_route *route) {
-  size_t limit = route->plugin->max_batch_bytes(route->sink);
-  return limit != 0 && limit < LL_BATCH_STORED_MAX ? limit : LL_BATCH_STORED_MAX;
+  size_t limit = route->plugin->max_batch_bytes(route->sink), spool = ll_spool_batch_most(&route->spool);
+  return limit != 0 && limit < spool ? limit : spool;
 }

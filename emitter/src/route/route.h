@@ -73,7 +73,7 @@ bool ll_route_is_held_up(const ll_route *route);
 /* False while the sink has never had a connection. */
 bool ll_route_reached(const ll_route *route);
 
-/* The largest batch that the sink accepts, header included. */
+/* The largest batch that sink and spool accept, header included. */
 size_t ll_route_limit(const ll_route *route);
 
 #endif

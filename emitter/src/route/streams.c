@@ -102,6 +102,14 @@ static void discard(uint32_t routes) {
   }
 }
 
+/* The bytes of records that make a batch. While earlier batches wait for acknowledgement, the next one may grow: the
+ * sink is busy anyway, and one large batch costs it, the network and the broker less than many small ones. (Half a ring
+ * of records is enough at any time, so that the other half has room.) */
+static uint64_t enough(uint32_t route) {
+  bool waiting = is_open(route) && !ll_route_settled(&streams[route].route, UINT64_MAX);
+  return waiting ? ll_harvest_growth(settings->batch_bytes) : settings->batch_bytes;
+}
+
 ll_work ll_streams_work(void) {
   const ll_store *store = &ll_the_emitter.store;
   uint64_t pending[LL_ROUTES_MAX] = {0};
@@ -114,8 +122,10 @@ ll_work ll_streams_work(void) {
     uint32_t bit = 1u << ring->route; /* valid for everything up to its head */
     pending[ring->route] += used;
     work.some |= bit;
-    if (used >= ring->bytes / 2 || pending[ring->route] >= settings->batch_bytes) work.much |= bit;
+    if (used >= ring->bytes / 2) work.much |= bit;
   }
+  for (uint32_t route = 0; work.some >> route != 0; route++)
+    if (pending[route] >= settings->batch_bytes && pending[route] >= enough(route)) work.much |= 1u << route;
   return work;
 }
 

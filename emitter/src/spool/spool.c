@@ -18,7 +18,7 @@
 #define MS UINT64_C(1000000)
 
 enum {
-  SEGMENT_LEAST = 512 << 10, /* the largest batch fits */
+  SEGMENT_LEAST = 512 << 10, /* an ordinary batch fits */
   SEGMENT_MOST = 4 << 20,    /* the most that is sent again after a crash, and that a replay holds in memory */
   SEGMENTS_WITHIN_CAP = 16,
   TROUBLE_PAUSE_MS = 1000,
@@ -28,8 +28,6 @@ enum {
   FLYING_MOST = 16, /* limit of spooled batches that the sink has at a time */
 };
 
-_Static_assert(LL_SEGMENT_HEADER_BYTES + LL_RECORD_HEADER_BYTES + LL_BATCH_STORED_MAX + 8 <= SEGMENT_LEAST,
-               "any batch fits into an empty segment");
 _Static_assert(SEGMENT_MOST <= LL_SEGMENT_BYTES_MOST, "a reader takes what a writer makes");
 
 void ll_spool_start(ll_spool *spool, const ll_spool_settings *settings, ll_store *store, uint32_t route,
@@ -47,6 +45,12 @@ void ll_spool_start(ll_spool *spool, const ll_spool_settings *settings, ll_store
   strncpy(spool->identity.host, host, sizeof spool->identity.host - 1);
   strncpy(spool->identity.program, program, sizeof spool->identity.program - 1);
   strncpy(spool->identity.route_name, store->header->routes[route].name, sizeof spool->identity.route_name - 1);
+}
+
+size_t ll_spool_batch_most(const ll_spool *spool) {
+  if (spool->settings == NULL) return LL_BATCH_MOST;
+  size_t room = spool->segment_bytes - LL_SEGMENT_HEADER_BYTES - LL_RECORD_HEADER_BYTES - 7;
+  return room < LL_BATCH_MOST ? room : LL_BATCH_MOST;
 }
 
 static void end_replay(ll_spool *spool) {

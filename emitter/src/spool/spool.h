@@ -76,6 +76,9 @@ typedef struct ll_spool {
 void ll_spool_start(ll_spool *spool, const ll_spool_settings *settings, ll_store *store, uint32_t route,
                     const char *host, const char *program);
 
+/* The largest batch that fits into a segment, which is smaller in a small spool; without a spool, the largest batch. */
+size_t ll_spool_batch_most(const ll_spool *spool);
+
 /* Frees the memory. The files stay for a later recovery. The sink must have answered all batches. */
 void ll_spool_stop(ll_spool *spool);
 
