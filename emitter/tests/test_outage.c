@@ -122,15 +122,25 @@ static void while_the_sink_is_away_no_batch_is_sealed_before_it_is_full(void **s
 }
 
 /* Each thread emits less than half a ring. */
-enum { CROWD = 16, EVENTS_EACH = 1150, CROWD_EVENTS = CROWD * EVENTS_EACH };
+enum { CROWD = 24, EVENTS_EACH = 1150, CROWD_EVENTS = CROWD * EVENTS_EACH };
+
+/* Numbers that do not compress: SplitMix64. */
+static uint64_t noise(void) {
+  static uint64_t state;
+  uint64_t x = state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
 
 static void *emit_some(void *unused) {
   (void)unused;
   for (uint64_t i = 0; i < EVENTS_EACH; i++)
-    ll_emit(odd, i, i);
+    ll_emit(odd, noise(), noise());
   return NULL;
 }
 
+/* A batch is sealed, and about 650 KB are in the rings. */
 static void emit_from_a_crowd(void) {
   ll_emit(number, 1);
   while (stats().batches_sealed == 0)
@@ -139,6 +149,10 @@ static void emit_from_a_crowd(void) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, emit_some, NULL) != 0 || pthread_join(thread, NULL) != 0) exit(2);
   }
+}
+
+static void emit_from_a_crowd_and_end(void) {
+  emit_from_a_crowd();
   set_away(false);
   if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(3);
 }
@@ -147,12 +161,46 @@ static void while_a_batch_waits_for_its_acknowledgement_the_next_one_grows(void 
   (void)state;
   test_use_sink(&directory, "tide");
   set_away(true);
-  expect_success(emit_from_a_crowd);
+  expect_success(emit_from_a_crowd_and_end);
   test_batches batches = test_read_batches(directory.out);
   test_check_sequences(&batches);
   BOOKS_EQUAL(test_events_in(&batches), 1 + CROWD_EVENTS);
   assert_int_equal(batches.at[1]->event_count, CROWD_EVENTS);
   test_free_batches(&batches);
+}
+
+static void expect_all_of_the_crowd(void) {
+  test_batches batches = test_read_batches(directory.out);
+  test_check_sequences(&batches);
+  BOOKS_EQUAL(test_events_in(&batches), 1 + CROWD_EVENTS);
+  test_free_batches(&batches);
+}
+
+static void what_is_sealed_before_the_sinks_limit_is_known_fits(void **state) {
+  (void)state;
+  test_use_sink(&directory, "shy");
+  set_away(true);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
+  expect_success(emit_from_a_crowd_and_end);
+  expect_all_of_the_crowd();
+}
+
+static void emit_from_a_crowd_and_die(void) {
+  emit_from_a_crowd();
+  _exit(0);
+}
+
+/* It seals what is in the rings before it waits for the sink. */
+static void what_a_recovery_seals_before_the_sinks_limit_is_known_fits(void **state) {
+  (void)state;
+  const char *const recovery[] = {"lifeline-recover", "--timeout-ms", "60000", NULL};
+  test_use_sink(&directory, "never");
+  setenv("LIFELINE_INTERVAL_MS", "3600000", 1);
+  expect_success(emit_from_a_crowd_and_die);
+  assert_int_equal(test_ring_files(&directory), 1);
+  test_use_sink(&directory, "shy");
+  if (test_wait(test_start(recovery, log_path)) != 0) fail_msg("%s", test_text_of(log_path));
+  expect_all_of_the_crowd();
 }
 
 static char heard[8192];
@@ -266,6 +314,8 @@ int main(void) {
       TEST(an_outage_costs_no_event_while_the_budget_has_room),
       TEST(while_the_sink_is_away_no_batch_is_sealed_before_it_is_full),
       TEST(while_a_batch_waits_for_its_acknowledgement_the_next_one_grows),
+      TEST(what_is_sealed_before_the_sinks_limit_is_known_fits),
+      TEST(what_a_recovery_seals_before_the_sinks_limit_is_known_fits),
       TEST(a_loss_is_reported_when_it_begins_and_when_it_is_over),
       TEST(a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink),
       TEST(a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter),

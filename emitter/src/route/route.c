@@ -222,5 +222,6 @@ bool ll_route_reached(const ll_route *route) {
 
 size_t ll_route_limit(const ll_route *route) {
   size_t limit = route->plugin->max_batch_bytes(route->sink), spool = ll_spool_batch_most(&route->spool);
-  return limit != 0 && limit < spool ? limit : spool;
+  if (limit == 0) limit = LL_SINK_CAUTIOUS_BYTES;
+  return limit < spool ? limit : spool;
 }

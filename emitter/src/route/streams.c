@@ -106,8 +106,9 @@ static void discard(uint32_t routes) {
  * sink is busy anyway, and one large batch costs it, the network and the broker less than many small ones. (Half a ring
  * of records is enough at any time, so that the other half has room.) */
 static uint64_t enough(uint32_t route) {
-  bool waiting = is_open(route) && !ll_route_settled(&streams[route].route, UINT64_MAX);
-  return waiting ? ll_harvest_growth(settings->batch_bytes) : settings->batch_bytes;
+  if (!is_open(route) || ll_route_settled(&streams[route].route, UINT64_MAX)) return settings->batch_bytes;
+  size_t most = ll_harvest_growth(settings->batch_bytes), limit = streams[route].harvest.total_limit;
+  return most < limit ? most : limit;
 }
 
 ll_work ll_streams_work(void) {

@@ -15,6 +15,9 @@
 #define LL_SINK_ABI 4
 #define LL_SINK_ENTRY ll_sink_plugin_v4
 
+/* The largest batch while the broker's limit is unknown. */
+enum { LL_SINK_CAUTIOUS_BYTES = 312 << 10 };
+
 typedef struct ll_sink ll_sink; /* each sink defines its own */
 
 typedef enum ll_sink_outcome {
@@ -79,7 +82,8 @@ typedef struct ll_sink_plugin {
   /* Processes acknowledgements, waiting for at most timeout_ms; 0 does not wait. */
   void (*poll)(ll_sink *sink, int timeout_ms);
 
-  /* The largest batch that the server accepts, excluding headers; 0 while unknown. */
+  /* The largest batch that may be made, before compression; 0 while the server's limit is unknown: then
+   * LL_SINK_CAUTIOUS_BYTES. It is checked for each batch that is sealed. Batches sealed earlier may be larger. */
   size_t (*max_batch_bytes)(ll_sink *sink);
 
   /* Abandons batches in flight (done with LL_SINK_RETRY) and frees the sink. To wait for them, call poll first.

@@ -155,7 +155,7 @@ static void file_poll(ll_sink *sink, int timeout_ms) {
   (void)sink, (void)timeout_ms;
 }
 static size_t file_max_batch_bytes(ll_sink *sink) {
-  return (void)sink, 0;
+  return (void)sink, LL_BATCH_MOST;
 }
 static void file_close(ll_sink *sink) {
   free(sink);
