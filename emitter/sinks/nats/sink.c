@@ -402,9 +402,9 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (get(&sink->forbidden) && !flight_idle(&sink->flight)) return LL_SINK_BUSY; /* probe with one batch at a time */
   unsigned slot;
   uint64_t ticket;
+  int64_t patience_ms = get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS + wire_send_ms(bytes);
   /* Core NATS never answers: the deadline 0 lands its batches at the next expire. */
-  int64_t deadline_ms =
-      sink->core ? 0 : flight_now_ms() + (get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS);
+  int64_t deadline_ms = sink->core ? 0 : flight_now_ms() + patience_ms;
   if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
   uint64_t first = sink->host->first_hand && sequence > sink->sent ? sequence : 0; /* 0: it may be a repeated send */

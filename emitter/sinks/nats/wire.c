@@ -324,17 +324,24 @@ static size_t write_now(wire *w, struct iovec *parts, int count, short *events) 
   return written > 0 ? (size_t)written : 0;
 }
 
+static int64_t earlier(int64_t one_ms, int64_t other_ms) {
+  return one_ms < other_ms ? one_ms : other_ms;
+}
+
 /* With the lock held. A message that cannot be written completely ends the connection. */
 static bool write_all(wire *w, const struct iovec *wanted, int count, int timeout_ms) {
   struct iovec parts[8];
   int first = 0;
-  int64_t deadline_ms = flight_now_ms() + timeout_ms;
+  size_t bytes = 0;
   if (!is_ours(w)) return false;
   memcpy(parts, wanted, (size_t)count * sizeof *parts);
+  for (int i = 0; i < count; i++)
+    bytes += parts[i].iov_len;
+  int64_t end_ms = flight_now_ms() + timeout_ms + wire_send_ms(bytes);
   for (advance(parts, count, &first, 0); first < count;) {
     short events;
     size_t written = write_now(w, parts + first, count - first, &events);
-    if (written == 0 && (events == 0 || !wait_for(w->fd, events, deadline_ms))) {
+    if (written == 0 && (events == 0 || !wait_for(w->fd, events, earlier(flight_now_ms() + timeout_ms, end_ms)))) {
       w->ready = false;
       shutdown(w->fd, SHUT_RDWR); /* wakes the reading thread */
       return false;

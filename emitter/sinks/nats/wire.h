@@ -69,8 +69,13 @@ wire_frame wire_next(wire *w);
 /* Waits for input and reads it. False if the connection is lost. */
 bool wire_read(wire *w, int timeout_ms);
 
+/* How long that many bytes take on the slowest link that is supported, at 160 kB/s. */
+static inline int64_t wire_send_ms(size_t bytes) {
+  return (int64_t)(bytes / 160);
+}
+
 /* Thread-safe after wire_open_to_all; at most 8 parts. False if nothing was sent or the connection is lost. A socket
- * that does not take everything in time loses the connection. */
+ * that takes nothing for timeout_ms, or not everything within timeout_ms and wire_send_ms, loses the connection. */
 bool wire_send(wire *w, const struct iovec *parts, int count, int timeout_ms);
 
 /* Sends a text. Only for the reading thread, also before wire_open_to_all. */

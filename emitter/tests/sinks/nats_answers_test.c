@@ -246,6 +246,16 @@ static void the_servers_limit_holds_while_it_is_away(void **state) {
   close_sink(&server);
 }
 
+/* It takes longer than any pause may be. An interrupted batch would be sent again from its start, without end. */
+static void a_large_batch_passes_a_slow_link(void **state) {
+  (void)state;
+  scripted_nats server = {.is_slow = true, .afterwards = ACKNOWLEDGES};
+  open_sink(&server);
+  drive_add(&d, 1, 960000);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  close_sink(&server);
+}
+
 static void why_a_server_hangs_up_is_said(void **state) {
   (void)state;
   scripted_nats server = {.answers = {SAYS_WHY_AND_CLOSES}, .answer_count = 1, .afterwards = ACKNOWLEDGES};
@@ -343,6 +353,7 @@ int main(void) {
       cmocka_unit_test(a_server_that_talks_and_never_answers_is_given_up),
       cmocka_unit_test(a_user_without_a_password_is_a_token_and_not_shown),
       cmocka_unit_test(the_servers_limit_holds_while_it_is_away),
+      cmocka_unit_test(a_large_batch_passes_a_slow_link),
       cmocka_unit_test(why_a_server_hangs_up_is_said),
       cmocka_unit_test(a_server_that_takes_next_to_nothing_is_an_error),
       cmocka_unit_test(an_address_on_which_nothing_answers_leaves_time_for_the_next),

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { LOOK_MS = 10 };
+enum { LOOK_MS = 10, SLOW_BYTES = 12500, SLOW_PAUSE_NS = 50000000, SECOND_NS = 1000000000 };
 
 static const char greeting[] = "INFO {\"server_id\":\"X\",\"version\":\"2.10.0\",\"proto\":1,\"headers\":true,"
                                "\"max_payload\":1048576,\"jetstream\":true}\r\n";
@@ -54,6 +55,14 @@ static bool answer_batch(scripted_nats *server, FILE *out, const char *reply) {
   return open;
 }
 
+/* Sleeps until the next instant of a schedule, so that its delays do not add up. */
+static void keep_pace(struct timespec *instant) {
+  instant->tv_nsec += SLOW_PAUSE_NS;
+  instant->tv_sec += instant->tv_nsec / SECOND_NS;
+  instant->tv_nsec %= SECOND_NS;
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, instant, NULL);
+}
+
 /* Parses PUB or HPUB: subject, reply, [header bytes], bytes. */
 static bool take_message(scripted_nats *server, FILE *in, FILE *out, char *line) {
   char *words[5] = {NULL}, *rest = NULL;
@@ -61,8 +70,12 @@ static bool take_message(scripted_nats *server, FILE *in, FILE *out, char *line)
   for (char *word = strtok_r(line, " \r\n", &rest); word && count < 5; word = strtok_r(NULL, " \r\n", &rest))
     words[count++] = word;
   if (count < 4) return false;
-  for (long left = atol(words[count - 1]) + 2; left > 0; left--)
+  struct timespec instant;
+  clock_gettime(CLOCK_MONOTONIC, &instant);
+  for (long left = atol(words[count - 1]) + 2; left > 0; left--) {
     if (fgetc(in) == EOF) return false;
+    if (server->is_slow && left % SLOW_BYTES == 0) keep_pace(&instant);
+  }
   pthread_mutex_lock(&server->mutex);
   bool open = true;
   if (strcmp(words[1], "$JS.API.STREAM.NAMES") == 0) {
@@ -92,8 +105,23 @@ static void talk_without_end(int connection) {
   }
 }
 
+/* Lets little of a batch fit into the sockets, as on a real link: both belong to this process. */
+static void shrink_buffers(int connection) {
+  struct sockaddr_in client, own;
+  socklen_t size = sizeof client;
+  assert_int_equal(getpeername(connection, (struct sockaddr *)&client, &size), 0);
+  setsockopt(connection, SOL_SOCKET, SO_RCVBUF, &(int){16 << 10}, sizeof(int));
+  for (int fd = 0; fd < 1024; fd++) {
+    size = sizeof own;
+    if (getsockname(fd, (struct sockaddr *)&own, &size) == 0 && own.sin_family == AF_INET &&
+        own.sin_port == client.sin_port)
+      setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){16 << 10}, sizeof(int));
+  }
+}
+
 static void speak(scripted_nats *server, int connection) {
   char line[SCRIPTED_LINE_BYTES];
+  if (server->is_slow) shrink_buffers(connection);
   FILE *in = fdopen(connection, "r"), *out = fdopen(dup(connection), "w");
   server->batches = 0;
   fputs(server->greeting ? server->greeting : greeting, out);

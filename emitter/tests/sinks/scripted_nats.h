@@ -29,6 +29,7 @@ typedef struct scripted_nats {
   bool listens;               /* only listens after the greeting */
   unsigned char alert;        /* TLS alert that a listening server then sends; 0: none */
   bool talks;                 /* sends irrelevant frames forever after the greeting */
+  bool is_slow;               /* reads batches at 250 kB/s or less */
   bool refuses;               /* refuses every login */
   const char *streams;        /* JetStream's answer to STREAM.NAMES; NULL: none */
   unsigned questions;         /* number of such requests */
