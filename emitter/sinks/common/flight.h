@@ -16,7 +16,7 @@ typedef struct flight_slot {
   bool taken;
   uint64_t ticket; /* distinguishes the slot's uses: an answer may arrive after its batch was given up */
   uint64_t token;
-  size_t bytes;
+  size_t bytes; /* before compression */
   int64_t deadline_ms;
 } flight_slot;
 
@@ -40,7 +40,7 @@ void flight_destroy(flight *f);
 /* False if the table is full. */
 bool flight_take(flight *f, uint64_t token, size_t bytes, int64_t deadline_ms, unsigned *slot, uint64_t *ticket);
 
-/* The size of a batch in flight; 0 if it has landed. */
+/* The size of a batch in flight, as given to flight_take; 0 if it has landed. */
 size_t flight_bytes(flight *f, unsigned slot, uint64_t ticket);
 
 /* Removes the batch without calling done, as if it had not been sent. False if it has landed. */

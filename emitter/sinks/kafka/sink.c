@@ -48,7 +48,7 @@ struct ll_sink {
   rd_kafka_topic_t *topic;
   int64_t restart_at_ms;
   size_t max_message_bytes; /* of the producer */
-  size_t topic_limit_bytes; /* of the topic; 0 while it is not known */
+  sink_bound bound;         /* of the topic */
   bool limit_outdated;      /* a batch was refused for its size: ask again */
   bool alone;               /* one batch per record batch, since a record batch was refused for its size */
   uint64_t alone_since;     /* first ticket of a producer that does so; 0: none */
@@ -96,7 +96,7 @@ static ll_sink_outcome judge_size(ll_sink *sink, uint64_t ticket, size_t bytes) 
   uint64_t alone_since = __atomic_load_n(&sink->alone_since, __ATOMIC_ACQUIRE);
   if (alone_since && ticket >= alone_since) {
     worsen(sink, REFUSING, THE_TOPIC, "rejects messages as large as a batch: raise its max.message.bytes");
-    sink_bound_learn(&sink->topic_limit_bytes, bytes);
+    sink_bound_refuse(&sink->bound, bytes);
     __atomic_store_n(&sink->limit_outdated, true, __ATOMIC_RELEASE);
     return LL_SINK_REFUSED;
   }
@@ -121,10 +121,12 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
 }
 
 static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
-  uint64_t opaque = (uint64_t)(uintptr_t)message->_private;
-  ll_sink_outcome outcome =
-      is_about_size(message->err) ? judge_size(sink, opaque >> 16, message->len) : judge(sink, message->err);
-  flight_land(&sink->flight, (unsigned)(opaque & UINT16_MAX), opaque >> 16, outcome, rd_kafka_err2str(message->err));
+  uint64_t opaque = (uint64_t)(uintptr_t)message->_private, ticket = opaque >> 16;
+  unsigned slot = (unsigned)(opaque & UINT16_MAX);
+  size_t bytes = flight_bytes(&sink->flight, slot, ticket);
+  if (!message->err) sink_bound_acknowledge(&sink->bound, bytes);
+  ll_sink_outcome outcome = is_about_size(message->err) ? judge_size(sink, ticket, bytes) : judge(sink, message->err);
+  flight_land(&sink->flight, slot, ticket, outcome, rd_kafka_err2str(message->err));
 }
 
 /* Without permission to write the topic the user gets no producer id either, which is a fatal error of an idempotent
@@ -146,6 +148,12 @@ static void on_error(ll_sink *sink, rd_kafka_t *producer, rd_kafka_resp_err_t co
   if (why) worsen(sink, symptom ? UNREACHABLE : REFUSING, THE_BROKERS, why);
 }
 
+static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
+  size_t overhead = RECORD_OVERHEAD_BYTES + (size_t)(sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
+                    strlen(sink->host->host_name) + strlen(sink->host->program);
+  return message_bytes > overhead ? message_bytes - overhead : 0;
+}
+
 /* Runs on librdkafka's background thread. */
 static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) {
@@ -154,8 +162,8 @@ static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
     on_error(ctx, producer, rd_kafka_event_error(event), rd_kafka_event_error_string(event));
   } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
-    size_t limit = kafka_limit_read(event);
-    if (limit) __atomic_store_n(&((ll_sink *)ctx)->topic_limit_bytes, limit, __ATOMIC_RELEASE);
+    ll_sink *sink = ctx;
+    sink_bound_tell(&sink->bound, without_overhead(sink, kafka_limit_read(event)));
   }
   rd_kafka_event_destroy(event);
 }
@@ -315,15 +323,9 @@ static bool replace_broken(ll_sink *sink) {
   return sink->producer != NULL;
 }
 
-static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
-  size_t overhead = RECORD_OVERHEAD_BYTES + (size_t)(sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
-                    strlen(sink->host->host_name) + strlen(sink->host->program);
-  return message_bytes > overhead ? message_bytes - overhead : 0;
-}
-
 static size_t kafka_max_batch_bytes(ll_sink *sink) {
-  size_t topic = __atomic_load_n(&sink->topic_limit_bytes, __ATOMIC_ACQUIRE);
-  return without_overhead(sink, topic && topic < sink->max_message_bytes ? topic : sink->max_message_bytes);
+  size_t producer = without_overhead(sink, sink->max_message_bytes), topic = sink_bound_most(&sink->bound);
+  return producer < topic ? producer : topic;
 }
 
 static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t *batch, size_t bytes) {
@@ -358,7 +360,9 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   }
   unsigned slot;
   uint64_t ticket;
-  if (!replace_broken(sink) || !flight_take(&sink->flight, token, bytes, INT64_MAX, &slot, &ticket)) return busy(sink);
+  if (!replace_broken(sink) ||
+      !flight_take(&sink->flight, token, sink_bound_bytes(batch, bytes), INT64_MAX, &slot, &ticket))
+    return busy(sink);
   rd_kafka_resp_err_t code = produce(sink, ticket << 16 | slot, batch, bytes);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR || !flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_OK;
   if (code == RD_KAFKA_RESP_ERR__FATAL) on_fatal(sink, sink->producer);

@@ -47,14 +47,14 @@ struct ll_sink {
   nats_watch watch;
   bool core;
   duplicates duplicates;
-  bool troubled;       /* batches are not stored although the link is up */
-  bool unanswered;     /* no responders for a batch; the query for the stream is pending */
-  bool missing;        /* JetStream said that the stream is missing */
-  int64_t asked_ms;    /* time of the last query for the stream */
-  bool forbidden;      /* the server said that the user may not publish */
-  uint64_t sent;       /* highest sequence sent; harvester thread only */
-  size_t last_limit;   /* last known server limit, used while disconnected; harvester thread only */
-  size_t stream_limit; /* learnt from refused batches; 0 if none was refused */
+  bool troubled;     /* batches are not stored although the link is up */
+  bool unanswered;   /* no responders for a batch; the query for the stream is pending */
+  bool missing;      /* JetStream said that the stream is missing */
+  int64_t asked_ms;  /* time of the last query for the stream */
+  bool forbidden;    /* the server said that the user may not publish */
+  uint64_t sent;     /* highest sequence sent; harvester thread only */
+  size_t last_limit; /* last known server limit, used while disconnected; harvester thread only */
+  sink_bound bound;  /* of the stream */
   const char *stream;
   char subject[256];
   char incarnation[INCARNATION_HEX_BYTES];
@@ -232,6 +232,7 @@ static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
     recovered(sink);
     break;
   case NATS_ACK_STORED:
+    sink_bound_acknowledge(&sink->bound, flight_bytes(&sink->flight, slot, ticket));
     flight_land(&sink->flight, slot, ticket, LL_SINK_ACKED, "");
     recovered(sink);
     break;
@@ -242,7 +243,7 @@ static void on_answer(void *ctx, const char *suffix, const wire_frame *answer) {
   case NATS_ACK_TOO_LARGE:
     snprintf(report, sizeof report, "stream %s rejects messages as large as a batch: %s", sink->stream, why);
     trouble(sink, report);
-    sink_bound_learn(&sink->stream_limit, flight_bytes(&sink->flight, slot, ticket));
+    sink_bound_refuse(&sink->bound, flight_bytes(&sink->flight, slot, ticket));
     flight_land(&sink->flight, slot, ticket, LL_SINK_REFUSED, why);
     break;
   case NATS_ACK_LATER:
@@ -386,8 +387,8 @@ static size_t server_limit(ll_sink *sink) {
 
 static size_t nats_max_batch_bytes(ll_sink *sink) {
   server_limit(sink);
-  size_t server = sink->last_limit, stream = __atomic_load_n(&sink->stream_limit, __ATOMIC_ACQUIRE);
-  return stream != 0 && stream < server ? stream : server;
+  size_t server = sink->last_limit, stream = sink_bound_most(&sink->bound);
+  return sink->core || server < stream ? server : stream; /* core NATS has no stream */
 }
 
 static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *batch, size_t bytes, uint16_t route,
@@ -405,7 +406,8 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   int64_t patience_ms = get(&sink->forbidden) ? FORBIDDEN_TIMEOUT_MS : ACK_TIMEOUT_MS + wire_send_ms(bytes);
   /* Core NATS never answers: the deadline 0 lands its batches at the next expire. */
   int64_t deadline_ms = sink->core ? 0 : flight_now_ms() + patience_ms;
-  if (!flight_take(&sink->flight, token, bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
+  size_t raw_bytes = sink_bound_bytes(batch, bytes);
+  if (!flight_take(&sink->flight, token, raw_bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
   char reply[160];
   uint64_t first = sink->host->first_hand && sequence > sink->sent ? sequence : 0; /* 0: it may be a repeated send */
   if (sequence > sink->sent) sink->sent = sequence;

@@ -13,10 +13,13 @@
 
 #include "ack.h"
 #include "alert.h"
+#include "base/format.h"
+#include "bound.h"
 #include "conf.h"
 #include "naming.h"
 #include "report.h"
 #include "security.h"
+#include "sink/sink.h"
 
 static char error[256];
 
@@ -359,6 +362,49 @@ static void a_symptom_is_not_lost_to_other_news_or_to_the_end(void **state) {
   assert_string_equal(said, "cannot be reached\naccepts batches again\nhangs\n");
 }
 
+static void batches_grow_in_steps_while_the_limit_is_unknown(void **state) {
+  (void)state;
+  sink_bound bound = {0};
+  assert_int_equal(sink_bound_most(&bound), LL_SINK_CAUTIOUS_BYTES);
+  sink_bound_acknowledge(&bound, 1000);
+  assert_int_equal(sink_bound_most(&bound), LL_SINK_CAUTIOUS_BYTES);
+  sink_bound_acknowledge(&bound, LL_SINK_CAUTIOUS_BYTES);
+  assert_int_equal(sink_bound_most(&bound), 2 * LL_SINK_CAUTIOUS_BYTES);
+  sink_bound_acknowledge(&bound, 1000);
+  assert_int_equal(sink_bound_most(&bound), 2 * LL_SINK_CAUTIOUS_BYTES);
+  sink_bound_tell(&bound, 0);
+  assert_int_equal(sink_bound_most(&bound), 2 * LL_SINK_CAUTIOUS_BYTES);
+}
+
+static void a_refusal_halves_batches_until_the_limit_is_told(void **state) {
+  (void)state;
+  sink_bound bound = {0};
+  sink_bound_refuse(&bound, 0);
+  assert_int_equal(sink_bound_most(&bound), LL_SINK_CAUTIOUS_BYTES);
+  sink_bound_refuse(&bound, 600000);
+  sink_bound_refuse(&bound, 600000); /* it was in flight with the first one */
+  assert_int_equal(sink_bound_most(&bound), 300000);
+  sink_bound_acknowledge(&bound, 300000);
+  assert_int_equal(sink_bound_most(&bound), 300000);
+  sink_bound_refuse(&bound, 200000);
+  assert_int_equal(sink_bound_most(&bound), 100000);
+  sink_bound_refuse(&bound, 50000);
+  assert_int_equal(sink_bound_most(&bound), 40000);
+  sink_bound_tell(&bound, 500000);
+  assert_int_equal(sink_bound_most(&bound), 500000);
+}
+
+static void the_size_of_a_batch_is_the_one_before_compression(void **state) {
+  (void)state;
+  uint8_t batch[300] = {0};
+  ll_batch_head head = {.magic = LL_BATCH_MAGIC, .events_bytes = 100, .events_raw_bytes = 400};
+  memcpy(batch, &head, sizeof head);
+  assert_int_equal(sink_bound_bytes(batch, sizeof batch), 600);
+  assert_int_equal(sink_bound_bytes(batch, sizeof head - 1), sizeof head - 1);
+  *batch = 0;
+  assert_int_equal(sink_bound_bytes(batch, sizeof batch), sizeof batch);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_url_falls_into_its_parts),
@@ -375,6 +421,9 @@ int main(void) {
       cmocka_unit_test(a_symptom_is_not_lost_to_other_news_or_to_the_end),
       cmocka_unit_test(answers_of_jetstream_are_told_apart),
       cmocka_unit_test(only_some_alerts_are_about_the_certificate),
+      cmocka_unit_test(batches_grow_in_steps_while_the_limit_is_unknown),
+      cmocka_unit_test(a_refusal_halves_batches_until_the_limit_is_told),
+      cmocka_unit_test(the_size_of_a_batch_is_the_one_before_compression),
   };
   return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);
 }

@@ -124,6 +124,23 @@ static void bad_credentials_and_certificates_are_told_apart(void **state) {
   broker_credentials(NULL, NULL, NULL);
 }
 
+static void a_limit_below_the_largest_batch_is_a_warning(void **state) {
+  (void)state;
+  char url[512], output[4096];
+  broker_credentials(NULL, NULL, NULL);
+  if (is_nats()) {
+    broker_reconfigure(&plain, "max_payload: 1MB", "max_payload: 500KB");
+    expect_soon(0, plain.url, "warn    server: it accepts messages of at most ");
+    broker_reconfigure(&plain, "max_payload: 500KB", "max_payload: 1MB");
+  } else {
+    snprintf(url, sizeof url, "%s/small.batches", plain.url);
+    assert_int_equal(broker_setup(url, "--prefix small --partitions 2", output, sizeof output), 0);
+    acl_alter_topic(&plain, "small.batches", "max.message.bytes", "500000");
+    expect_soon(0, url, "warn    topic: small.batches accepts messages of at most 500000 bytes");
+  }
+  also("grow to 960000");
+}
+
 static void this_machine_is_looked_at_as_well(void **state) {
   (void)state;
   char directory[] = "/tmp/lifeline-doctor-XXXXXX", path[64];
@@ -170,6 +187,7 @@ int doctor_tests(void) {
       cmocka_unit_test(an_emitters_user_is_in_order_and_may_not_write_control),
       cmocka_unit_test(an_emitters_user_cannot_switch_others),
       cmocka_unit_test(bad_credentials_and_certificates_are_told_apart),
+      cmocka_unit_test(a_limit_below_the_largest_batch_is_a_warning),
       cmocka_unit_test(this_machine_is_looked_at_as_well),
   };
   signal(SIGPIPE, SIG_IGN); /* the faulty server writes to closed connections */

@@ -246,6 +246,37 @@ static void the_servers_limit_holds_while_it_is_away(void **state) {
   close_sink(&server);
 }
 
+static void expect_largest(size_t bytes) {
+  assert_int_equal(d.plugin->max_batch_bytes(d.sink), bytes);
+}
+
+/* The server takes 1 MiB, but the stream may take less, which only it knows. */
+static void batches_grow_as_far_as_the_stream_has_acknowledged(void **state) {
+  (void)state;
+  scripted_nats server = {.afterwards = ACKNOWLEDGES};
+  open_sink(&server);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  expect_largest(LL_SINK_CAUTIOUS_BYTES);
+  drive_add(&d, 1, LL_SINK_CAUTIOUS_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  expect_largest(2 * LL_SINK_CAUTIOUS_BYTES);
+  drive_add(&d, 1, 2 * LL_SINK_CAUTIOUS_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  assert_in_range(d.plugin->max_batch_bytes(d.sink), 1000000, 1048576);
+  close_sink(&server);
+}
+
+static void core_nats_has_no_limit_but_the_servers(void **state) {
+  (void)state;
+  scripted_nats server = {.afterwards = SAYS_NOTHING};
+  open_sink_as(&server, "", "/?mode=core");
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  assert_in_range(d.plugin->max_batch_bytes(d.sink), 1000000, 1048576);
+  close_sink(&server);
+}
+
 /* It takes longer than any pause may be. An interrupted batch would be sent again from its start, without end. */
 static void a_large_batch_passes_a_slow_link(void **state) {
   (void)state;
@@ -353,6 +384,8 @@ int main(void) {
       cmocka_unit_test(a_server_that_talks_and_never_answers_is_given_up),
       cmocka_unit_test(a_user_without_a_password_is_a_token_and_not_shown),
       cmocka_unit_test(the_servers_limit_holds_while_it_is_away),
+      cmocka_unit_test(batches_grow_as_far_as_the_stream_has_acknowledged),
+      cmocka_unit_test(core_nats_has_no_limit_but_the_servers),
       cmocka_unit_test(a_large_batch_passes_a_slow_link),
       cmocka_unit_test(why_a_server_hangs_up_is_said),
       cmocka_unit_test(a_server_that_takes_next_to_nothing_is_an_error),

@@ -244,9 +244,7 @@ static void a_batch_that_is_too_large_is_refused_before_it_is_sent(void **state)
   drive d;
   open_sink(&d, plain.url);
   assert_true(drive_until_logged(&d, "info: nats: connected", TIMEOUT_MS));
-  size_t most = d.plugin->max_batch_bytes(d.sink);
-  assert_in_range(most, 1000000, 1048576);
-  drive_add(&d, 1, most + 1);
+  drive_add(&d, 1, 1048576); /* with headers it is more than the server takes */
   assert_false(drive_run(&d, 2000));
   assert_int_equal(drive_tally(&d, DRIVE_FAILED), 1);
   assert_true(drive_until_logged(&d, "error: nats: the server accepts", 100));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "compacted.h"
 #include "conf.h"
 #include "doctor.h"
@@ -56,10 +57,11 @@ static void judge_settings(const char *topic, const rd_kafka_ConfigEntry_t **ent
            "max.message.bytes to 1012000",
            topic, size);
   else if (size < LARGEST_MESSAGE)
-    report(WARN, "topic",
-           "%s accepts messages of at most %lld bytes; batches under load reach 960,000: raise its "
-           "max.message.bytes",
-           topic, size);
+    report(
+        WARN, "topic",
+        "%s accepts messages of at most %lld bytes; under load batches grow to %d, and programs that may not see this "
+        "limit lose those that are refused: raise its max.message.bytes to 1012000",
+        topic, size, LL_BATCH_MOST);
   else
     report(OK, "topic", "%s accepts messages of %lld bytes", topic, size);
   if (strstr(setting(entries, count, "cleanup.policy"), "compact"))

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "doctor.h"
 #include "names.h"
 #include "options.h"
@@ -60,8 +61,11 @@ static void check_limits(const jsStreamConfig *c, const char *name) {
            "%s accepts messages of at most %d bytes; batches have 64 KiB and more: raise max_msg_size to %d", name,
            c->MaxMsgSize, LARGEST_MESSAGE);
   else if (c->MaxMsgSize >= 0 && c->MaxMsgSize < LARGEST_MESSAGE)
-    report(WARN, "stream", "%s accepts messages of at most %d bytes; batches under load reach %d", name, c->MaxMsgSize,
-           LARGEST_MESSAGE);
+    report(
+        WARN, "stream",
+        "%s accepts messages of at most %d bytes; under load batches grow to %d, and each program loses those that are "
+        "refused before it makes smaller ones: raise max_msg_size to %d",
+        name, c->MaxMsgSize, LL_BATCH_MOST, LARGEST_MESSAGE);
   else if (c->Retention != js_LimitsPolicy)
     report(FAIL, "stream", "the retention of %s is not `limits`: reading a batch removes it", name);
   else if (c->Discard == js_DiscardNew)
@@ -152,8 +156,9 @@ static void check_server(tool_nats *nats) {
            bytes_text((double)payload));
   else if (payload < LARGEST_MESSAGE)
     report(WARN, "server",
-           "it accepts messages of at most %s; batches under load reach 960,000 bytes: raise max_payload",
-           bytes_text((double)payload));
+           "it accepts messages of at most %s; batches, which grow to %d bytes under load, are made smaller: raise "
+           "max_payload to 1 MB",
+           bytes_text((double)payload), LL_BATCH_MOST);
   else
     report(OK, "server", "it accepts messages of %s", bytes_text((double)payload));
 }
