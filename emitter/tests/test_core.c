@@ -246,6 +246,54 @@ static void a_large_batch_takes_the_slots_that_it_needs(void **state) {
   ll_store_unmap(&store);
 }
 
+static void a_word_holds_any_number_of_slots(void **state) {
+  (void)state;
+  static const uint8_t counts[] = {0,  1,  2,  3,  4,  5,  6,  7,   8,   9,   10,  11,  12,  13,  14,  15,
+                                   16, 17, 18, 19, 20, 21, 22, 23,  24,  25,  26,  27,  28,  29,  30,  31,
+                                   32, 33, 34, 35, 36, 37, 38, 39,  40,  44,  48,  52,  56,  60,  64,  68,
+                                   72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124, 128, 132};
+  assert_int_equal(sizeof counts, 64);
+  for (uint32_t code = 0; code < 64; code++)
+    assert_int_equal(ll_slot_count_of(UINT64_C(7) << 8 | code << 2 | LL_SLOT_SEALED), counts[code]);
+  for (uint32_t slots = 0, code = 0; slots <= LL_SLOT_RUN_MOST; slots++) {
+    code += counts[code] < slots;
+    assert_int_equal(ll_slot_word(7, slots, LL_SLOT_SEALED), UINT64_C(7) << 8 | code << 2 | LL_SLOT_SEALED);
+  }
+}
+
+/* Earlier versions of Lifeline must not read words that they do not understand. */
+static void the_first_large_batch_changes_the_version_of_the_file(void **state) {
+  (void)state;
+  ll_store store;
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 16u << 20, incarnation, why, sizeof why), 0);
+  ll_slot *slot = fill_slot(&store, 1, (uint32_t)ll_slots_room(LL_SLOT_RUN));
+  assert_int_equal(store.header->version, LL_FILE_VERSION);
+  ll_slot_move(&store, ll_slot_index(&store, slot), 1, LL_SLOT_SEALED, LL_SLOT_FREE);
+  uint64_t *words = store.header->slot_words;
+  static const char impossible[] = "a sealed batch of an impossible number of slots";
+  for (uint32_t code = LL_SLOT_RUN; code < 64; code++) {
+    words[0] = UINT64_C(2) << 8 | code << 2 | LL_SLOT_SEALED;
+    store.header->version = LL_FILE_VERSION;
+    assert_int_equal(ll_slots_fault(&store) != NULL, code > LL_SLOT_RUN);
+    if (code > LL_SLOT_RUN) assert_string_equal(ll_slots_fault(&store), impossible);
+    store.header->version = LL_FILE_VERSION_LARGE;
+    assert_int_equal(ll_slots_fault(&store) != NULL, code > 60);
+    if (code > 60) assert_string_equal(ll_slots_fault(&store), impossible);
+  }
+  words[0] = ll_slot_word(1, 1, LL_SLOT_FREE);
+  store.header->version = LL_FILE_VERSION;
+  slot = ll_slot_to_fill(&store, 0, LL_SLOT_RUN_MOST);
+  slot->bytes = LL_BATCH_MOST;
+  slot->route = 0;
+  slot->take_count = 0;
+  ll_slot_seal(&store, slot, 2);
+  assert_int_equal(store.header->version, LL_FILE_VERSION_LARGE);
+  assert_null(ll_slots_fault(&store));
+  ll_store_unmap(&store);
+}
+
 /* The sink may hold a batch for long: the others need room meanwhile. */
 static void no_batch_takes_more_than_a_quarter_of_a_small_budget(void **state) {
   (void)state;
@@ -361,6 +409,7 @@ static void sealed_batches_that_overlap_are_a_fault(void **state) {
   first->bytes = LL_SLOT_BYTES;
   assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
   words[0] = ll_slot_word(1, LL_SLOT_RUN_MOST, LL_SLOT_SEALED);
+  store.header->version = LL_FILE_VERSION_LARGE;
   first->bytes = LL_BATCH_MOST + 1;
   assert_string_equal(ll_slots_fault(&store), "a sealed batch larger than its slots");
   words[0] = right;
@@ -690,6 +739,8 @@ int main(void) {
       cmocka_unit_test(the_slot_of_the_latest_batch_is_not_filled_again),
       cmocka_unit_test(small_batches_lie_side_by_side_and_leave_each_other_alone),
       cmocka_unit_test(a_large_batch_takes_the_slots_that_it_needs),
+      cmocka_unit_test(a_word_holds_any_number_of_slots),
+      cmocka_unit_test(the_first_large_batch_changes_the_version_of_the_file),
       cmocka_unit_test(no_batch_takes_more_than_a_quarter_of_a_small_budget),
       cmocka_unit_test(the_spool_makes_room_until_slots_lie_side_by_side),
       cmocka_unit_test(the_spool_takes_the_oldest_first),

@@ -26,11 +26,13 @@ static void read_notes(const char *path, test_serials *kept) {
 }
 
 static void check_books(const test_directory *directory, const char *notes) {
-  test_serials kept = {.threads = THREADS};
+  test_serials kept = {.threads = TEST_THREADS_MAX};
   read_notes(notes, &kept);
   test_batches batches = test_read_batches(directory->out);
   test_absorb_repeats(&batches);
-  uint64_t returned = kept.returned[0] + kept.returned[1] + kept.returned[2];
+  uint64_t returned = 0;
+  for (int i = 0; i < TEST_THREADS_MAX; i++)
+    returned += kept.returned[i];
   if (batches.count > 0) {
     for (size_t i = 0; i < batches.count; i++) {
       BOOKS_EQUAL(batches.at[i]->sequence, i + 1);
@@ -203,6 +205,12 @@ static int open_ring_file(const test_directory *directory) {
   return fd;
 }
 
+enum { VERSION_AT = 8, VERSION_LARGE = 5 };
+
+static void set_version(int fd, uint32_t version) {
+  assert_int_equal(pwrite(fd, &version, sizeof version, VERSION_AT), sizeof version);
+}
+
 static void a_file_of_another_version_is_left_and_a_line_says_what_delivers_it(void **state) {
   (void)state;
   test_directory directory;
@@ -216,10 +224,9 @@ static void a_file_of_another_version_is_left_and_a_line_says_what_delivers_it(v
   kill(pid, SIGKILL);
   test_wait(pid);
   int fd = open_ring_file(&directory);
-  uint32_t version, other = 2;
-  enum { VERSION_AT = 8 };
+  uint32_t version;
   assert_int_equal(pread(fd, &version, sizeof version, VERSION_AT), sizeof version);
-  assert_int_equal(pwrite(fd, &other, sizeof other, VERSION_AT), sizeof other);
+  set_version(fd, 3);
   static const char line[] =
       "a ring file of another version of Lifeline; deliver its events with the lifeline-recover of that version";
   pid = test_start(endless, log);
@@ -229,11 +236,13 @@ static void a_file_of_another_version_is_left_and_a_line_says_what_delivers_it(v
   kill(pid, SIGKILL);
   test_wait(pid);
   const char *const recover[] = {"lifeline-recover", NULL};
-  assert_int_equal(test_wait(test_start(recover, log)), 1);
-  assert_non_null(strstr(test_text_of(log), line));
-  assert_int_equal(test_ring_files(&directory), 1);
-  version--; /* the previous version is read, too */
-  assert_int_equal(pwrite(fd, &version, sizeof version, VERSION_AT), sizeof version);
+  for (uint32_t other = 3; other <= 6; other += 3) {
+    set_version(fd, other);
+    assert_int_equal(test_wait(test_start(recover, log)), 1);
+    assert_non_null(strstr(test_text_of(log), line));
+    assert_int_equal(test_ring_files(&directory), 1);
+  }
+  set_version(fd, version);
   close(fd);
   assert_int_equal(test_wait(test_start(recover, log)), 0);
   assert_int_equal(test_ring_files(&directory), 0);
@@ -285,6 +294,38 @@ static void a_recovery_may_be_killed_and_run_again(void **state) {
     kill_and_recover(1000 + i, true);
 }
 
+#ifdef LIFELINE_CRASH_POINTS
+static uint32_t version_of(const test_directory *directory) {
+  uint32_t version;
+  int fd = open_ring_file(directory);
+  assert_int_equal(pread(fd, &version, sizeof version, VERSION_AT), sizeof version);
+  close(fd);
+  return version;
+}
+
+static void dying_before_the_first_large_batch_is_sealed_costs_nothing(void **state) {
+  (void)state;
+  test_directory directory;
+  char notes[200], log[200];
+  test_directory_make(&directory);
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  test_use_sink(&directory, "later");
+  setenv("LIFELINE_COMPRESSION", "none", 1);
+  setenv("LIFELINE_CRASH_POINT", "stamped-unsealed:1", 1);
+  const char *const endless[] = {"crash-emitter", notes, "8", "0", NULL};
+  const char *const recovery[] = {"lifeline-recover", "--timeout-ms", "20000", NULL};
+  assert_int_equal(test_wait(test_start(endless, NULL)), 128 + SIGKILL); /* it kills itself */
+  unsetenv("LIFELINE_CRASH_POINT");
+  assert_int_equal(version_of(&directory), VERSION_LARGE);
+  if (test_wait(test_start(recovery, log)) != 0) fail_msg("%s", test_text_of(log));
+  unsetenv("LIFELINE_COMPRESSION");
+  assert_int_equal(test_ring_files(&directory), 0);
+  check_books(&directory, notes);
+  test_directory_remove(&directory);
+}
+#endif
+
 int main(int argc, char **argv) {
   if (argc > 1) rounds = (unsigned)atoi(argv[1]);
   const struct CMUnitTest tests[] = {
@@ -296,6 +337,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_file_of_another_version_is_left_and_a_line_says_what_delivers_it),
       cmocka_unit_test(a_file_with_holes_on_a_full_filesystem_is_no_sigbus),
       cmocka_unit_test(a_recovery_may_be_killed_and_run_again),
+#ifdef LIFELINE_CRASH_POINTS
+      cmocka_unit_test(dying_before_the_first_large_batch_is_sealed_costs_nothing),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ WITHOUT_CHAOS = [
     java_tests("Java, with archives", WAITING, "system", f"--package {ARCHIVES}", archives=True),
     JAVA_UNIT,
     c_tests("C", WAITING, "emitter", 2),
-    c_tests("C with crash points", WAITING, "crash", 2, "-R '^emitter[.](session|spool_kill)$'"),
+    c_tests("C with crash points", WAITING, "crash", 2, "-R '^emitter[.](recovery|session|spool_kill)$'"),
     c_tests("C under thread sanitizer", WORKING, "tsan", 2),
     c_tests("C under address and undefined behaviour sanitizers", WORKING, "asan", 2),
     go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 38m", "fleet"),

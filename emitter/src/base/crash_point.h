@@ -8,6 +8,7 @@
  *   context-written        the file has the next session's context, and boundaries that nobody looks at yet
  *   context-changed        events from now on belong to that context; no batch has it
  *   context-applied        the next batch of a route has it
+ *   stamped-unsealed       the file's version allows for large batches; the first one is not yet sealed
  *   sealed-unfreed         the batch is sealed; its events are still in the rings, above the tails
  *   sealed-unsent          the tails have moved; only the slot has the events
  *   sent-unacknowledged    the sink has the bytes

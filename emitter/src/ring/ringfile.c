@@ -359,7 +359,7 @@ static const char *fault_of_routes(const ll_file_header *header) {
 static const char *fault_of(const ll_store *store) {
   const ll_file_header *header = store->header;
   if (header->magic != MAGIC) return "not a ring file";
-  if (header->version < LL_FILE_VERSION_LEAST || header->version > LL_FILE_VERSION)
+  if (header->version != LL_FILE_VERSION && header->version != LL_FILE_VERSION_LARGE)
     return "a ring file of another version of Lifeline; deliver its events with the lifeline-recover of that version";
   if (header->file_bytes != store->bytes) return "its size differs from the one in its header";
   if (header->slot_count < 2 * LL_SLOT_RUN || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
@@ -522,10 +522,7 @@ static int attach(ll_store *store, int fd, const outlook *before, bool other_nam
   }
   fault = fault_of(store);
   if (fault == NULL && (error = fill_holes(store, fd)) != 0) fault = strerror(error);
-  if (fault == NULL) {
-    store->header->version = LL_FILE_VERSION; /* this version may add a batch that earlier ones cannot read */
-    return 0;
-  }
+  if (fault == NULL) return 0;
   snprintf(why, why_bytes, "%s", fault);
   ll_store_release(store);
   return EINVAL;

@@ -32,8 +32,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LL_FILE_VERSION 5
-#define LL_FILE_VERSION_LEAST 4 /* like 5, but without batches of more than LL_SLOT_RUN slots */
+#define LL_FILE_VERSION 4       /* of a new file */
+#define LL_FILE_VERSION_LARGE 5 /* since it holds or has held a batch of more than LL_SLOT_RUN slots */
 #define LL_ROUTES_MAX 16        /* the default route, number 0, and the declared ones */
 #define LL_ROUTE_NAME_BYTES 32  /* with the NUL */
 #define LL_ROUTE_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"

@@ -1,6 +1,7 @@
 #include "slots.h"
 
 #include "base/atomics.h"
+#include "base/crash_point.h"
 
 #include <stddef.h>
 
@@ -126,6 +127,10 @@ void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence) {
   uint32_t slots = (uint32_t)((ll_slot_used(slot) + LL_SLOT_BYTES - 1) / LL_SLOT_BYTES);
   slot->counted_by = 0;
   if (end > books->slots_used) store_release(&books->slots_used, end);
+  if (slots > LL_SLOT_RUN) { /* first, so that no earlier version of Lifeline reads the word */
+    store_release(&store->header->version, LL_FILE_VERSION_LARGE);
+    ll_crash_point("stamped-unsealed");
+  }
   store_release(&store->header->slot_words[index], ll_slot_word(sequence, slots, LL_SLOT_SEALED));
 }
 
@@ -155,7 +160,8 @@ static const char *fault_of(const ll_store *store, uint32_t index, const ll_slot
   if (state != LL_SLOT_FREE && sequence == 0) return "impossible sequence"; /* would never be sent */
   if (state != LL_SLOT_SEALED) return NULL;
   uint32_t extent = ll_slot_extent(store, index, latest);
-  if (extent == 0 || extent > end - index) return "a sealed batch of an impossible number of slots";
+  uint32_t most = store->header->version == LL_FILE_VERSION_LARGE ? LL_SLOT_RUN_MOST : LL_SLOT_RUN;
+  if (extent == 0 || extent > most || extent > end - index) return "a sealed batch of an impossible number of slots";
   if (slot->bytes > LL_BATCH_MOST || ll_slot_used(slot) > (uint64_t)extent * LL_SLOT_BYTES)
     return "a sealed batch larger than its slots";
   if (slot->take_count > LL_TAKES_MAX) return "a sealed batch that took from too many rings";
