@@ -19,7 +19,7 @@
 
 LL_EVENT(serial, "test.serial", LL_INFO, (u64, serial, ""), (u32, pid, ""));
 
-enum { EACH = 1000 };
+enum { EACH = 1000, PATIENCE_MS = 300000 };
 
 static char **arguments; /* arguments after WHAT */
 
@@ -104,7 +104,7 @@ static int become_a_daemon(void) {
   emit(1, EACH);
   if (daemon(1, 1) != 0) return 1;
   emit(EACH + 1, EACH);
-  return ll_shutdown(20000);
+  return ll_shutdown(PATIENCE_MS);
 }
 
 /* --- ends --- */
@@ -150,7 +150,7 @@ static int emit_at_exit_too_late(void) {
 
 static int emit_after_shutdown(void) {
   emit(1, EACH);
-  if (ll_shutdown(20000) != 0) return 1;
+  if (ll_shutdown(PATIENCE_MS) != 0) return 1;
   emit(EACH + 1, EACH);
   ll_statistics now = {.size = sizeof now};
   ll_stats(&now);
@@ -192,7 +192,7 @@ static int emit_in_key_destructors(void) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, emit_and_end, (void *)i) != 0) return 1;
     pthread_join(thread, NULL);
-    if (i % 8 == 0 && ll_flush(20000) != 0) return 2;
+    if (i % 8 == 0 && ll_flush(PATIENCE_MS) != 0) return 2;
   }
   return 0;
 }
@@ -227,7 +227,7 @@ static int close_all_descriptors(void) {
   int mine[FILES];
   emit(1, EACH);
   /* A sink has its file open while it writes, and the recovery its directory, like any other thread. */
-  if (ll_flush(20000) != 0) return 3;
+  if (ll_flush(PATIENCE_MS) != 0) return 3;
   wait_for_recovery();
   for (int fd = 0; fd < 1024; fd++)
     close(fd);
@@ -237,7 +237,7 @@ static int close_all_descriptors(void) {
     if (mine[i] < 0) return 1;
   }
   emit(EACH + 1, EACH);
-  int error = ll_shutdown(20000);
+  int error = ll_shutdown(PATIENCE_MS);
   for (int i = 0; i < FILES; i++) {
     struct stat status;
     if (fstat(mine[i], &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0) return 2;
@@ -291,7 +291,7 @@ static int fill_midway(void) {
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, NULL, STARVED_THREADS);
   emit(1, EACH);
-  if (ll_flush(20000) != 0 || fill() != 0) return 1;
+  if (ll_flush(PATIENCE_MS) != 0 || fill() != 0) return 1;
   for (int i = 0; i < STARVED_THREADS; i++)
     if (pthread_create(&threads[i], NULL, emit_one_and_stay, &barrier) != 0) return 2;
   for (int i = 0; i < STARVED_THREADS; i++)
@@ -300,9 +300,9 @@ static int fill_midway(void) {
   ll_stats(&now);
   if (now.dropped_no_ring == 0) return 3;
   if (unlink(arguments[0]) != 0) return 4;
-  if (ll_flush(20000) != 0) return 5;
+  if (ll_flush(PATIENCE_MS) != 0) return 5;
   emit(2 * EACH + 1, EACH);
-  return ll_shutdown(20000);
+  return ll_shutdown(PATIENCE_MS);
 }
 
 /* --- shared objects --- */
@@ -329,7 +329,7 @@ static int load_and_unload(void) {
     if (write_triggers(round) != 0) return 5;
     usleep(100000);
   }
-  return ll_shutdown(20000);
+  return ll_shutdown(PATIENCE_MS);
 }
 
 typedef struct way {
