@@ -22,6 +22,9 @@ public final class ShareMerger implements Merger {
 
   private static final String PREFIX = "summarise/seen/";
 
+  /** First byte of a value with a version. Others begin with the number of runs, and there is at least one. */
+  private static final int VERSIONED = 0;
+
   private final String life;
   private final int groups;
   private final KeyedState state;
@@ -53,10 +56,22 @@ public final class ShareMerger implements Merger {
         "lifeline_summarise_missing_shares",
         "Shares of emitter groups that are missing although later ones have arrived.",
         this::missing);
-    state.scan(
-        PREFIX,
-        (key, value) ->
-            seen.put(Integer.valueOf(key.substring(PREFIX.length())), SequenceSet.decode(new StateReader(value))));
+    state.scan(PREFIX, (key, value) -> seen.put(Integer.valueOf(key.substring(PREFIX.length())), decode(value)));
+  }
+
+  private static byte[] encode(SequenceSet numbers) {
+    StateWriter out = new StateWriter().fixed8(VERSIONED).version(1);
+    numbers.encode(out);
+    return out.toBytes();
+  }
+
+  private static SequenceSet decode(byte[] value) {
+    StateReader in = new StateReader(value);
+    if (value[0] == VERSIONED) {
+      in.fixed8();
+      in.version(1);
+    }
+    return SequenceSet.decode(in);
   }
 
   @Override
@@ -98,9 +113,7 @@ public final class ShareMerger implements Merger {
   @Override
   public void save() {
     for (int group : changed) {
-      StateWriter out = new StateWriter();
-      seen.get(group).encode(out);
-      state.put(PREFIX + group, out.toBytes());
+      state.put(PREFIX + group, encode(seen.get(group)));
     }
     changed.clear();
     clocks.save();

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.core.summarise;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchWriter;
@@ -11,6 +12,7 @@ import io.lifeline.codec.RejectedBatchException;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.StateReader.NewerStateException;
 import io.lifeline.jobs.core.config.JobConfig;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -116,6 +118,26 @@ class ShareTest {
     mergeLater(merger());
     assertThat(summaries).singleElement().asString().contains("\"count\":2", "\"sum\":400");
     assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total 2");
+  }
+
+  /** Earlier releases stored the numbers without a version. */
+  @Test
+  void numbersAreReadWithAndWithoutAVersion() throws Exception {
+    String key = "summarise/seen/0";
+    mergerState.put(key, new byte[] {1, 1, 0});
+    accept(quick, 1, true, 100);
+    punctuate(quick);
+    accept(quick, 2, true, 300);
+    punctuate(quick);
+    for (int repeated = 1; repeated <= 3; repeated += 2) {
+      ShareMerger merger = merger();
+      shares.forEach(merger::accept);
+      merger.save();
+      assertThat(mergerState.get(key)).containsExactly(0, 1, 1, 1, 1);
+      assertThat(metrics.text()).contains("lifeline_summarise_repeated_shares_total " + repeated + "\n");
+    }
+    mergerState.put(key, new byte[] {0, 99});
+    assertThatThrownBy(this::merger).isInstanceOf(NewerStateException.class);
   }
 
   @Test
