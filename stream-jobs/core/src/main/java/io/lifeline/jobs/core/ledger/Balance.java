@@ -66,9 +66,14 @@ record Balance(
         Math.max(0, account.events() - account.inBatches()));
   }
 
+  /** Returns whether only another batch can change the balance. */
+  boolean isStable() {
+    return state != State.LIVE && inFlight == 0;
+  }
+
   /** Returns whether nothing more is expected of the route: it has ended, and all its events are accounted for. */
   boolean isSettled() {
-    return (state == State.FINAL || state == State.RECOVERED) && inFlight == 0 && missing == 0;
+    return isStable() && state != State.LOST_CONTACT && missing == 0;
   }
 
   private static State state(Account account, boolean silent) {

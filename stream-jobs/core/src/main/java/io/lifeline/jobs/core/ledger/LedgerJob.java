@@ -77,39 +77,34 @@ public final class LedgerJob implements Job {
   @Override
   public void accept(BatchReader batch, Position position, Output output) {
     RouteKey key = RouteKey.of(batch);
-    Account account = find(key);
-    if (account == null) {
-      account = new Account();
-      accounts.put(key, account);
-    }
+    retired.keep(key);
+    Account account = accounts.computeIfAbsent(key, this::retiredOrNew);
     account.add(batch, position.brokerTimeMs(), retentionGaps);
     changed.add(key);
     heard.add(key);
   }
 
-  /** Returns a route's account, from memory or retired; null if there is none. */
-  private Account find(RouteKey key) {
-    retired.keep(key);
-    return accounts.computeIfAbsent(key, this::fromState);
-  }
-
-  private Account fromState(RouteKey key) {
-    byte[] value = retired.get(key);
-    if (value == null) {
-      return null;
-    }
-    Account account = Account.decode(value);
-    if (account.isSilent(forgetMs, settings.retentionMs())) {
-      return null;
+  private Account retiredOrNew(RouteKey key) {
+    Account account = fromState(key);
+    if (account == null) {
+      return new Account();
     }
     account.heard(0); // the next forget() sets it, also after a restart
     return account;
   }
 
+  /** Returns a route's account from outside memory; null if there is none. */
+  private Account fromState(RouteKey key) {
+    byte[] value = retired.get(key);
+    Account account = value == null ? null : Account.decode(value);
+    return account == null || account.isSilent(forgetMs, settings.retentionMs()) ? null : account;
+  }
+
   @Override
   public void duplicate(BatchReader batch, Position position) {
     RouteKey key = RouteKey.of(batch);
-    Account account = find(key);
+    retired.keep(key);
+    Account account = accounts.computeIfAbsent(key, this::fromState);
     if (account != null) {
       account.addRepeat();
       changed.add(key);
@@ -162,8 +157,9 @@ public final class LedgerJob implements Job {
         archived == null ? OptionalLong.empty() : OptionalLong.of(archived.getOrDefault(key, 0L));
     Balance balance = Balance.of(account, inArchive, nowMs, settings.lostContactMs());
     if (balance.equals(lastPublished.put(key, balance))) {
-      boolean isLast = balance.isSettled() && (archive == null || archived != null);
-      if (isLast && !heard.contains(key)) {
+      boolean isLast =
+          balance.isSettled() || balance.isStable() && account.isSilent(forgetMs, RetiredRoutes.IDLE_MS);
+      if (isLast && (archive == null || archived != null) && !heard.contains(key)) {
         retired.due(key);
       }
       return;

@@ -15,6 +15,7 @@ import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Recorder.Sent;
 import io.lifeline.jobs.core.Recorder;
+import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.time.Duration;
@@ -212,6 +213,46 @@ class LedgerJobTest {
     assertThat(balance(14)).contains("\"revision\":4,", "\"received\":15,", "\"archived\":15,");
   }
 
+  /** It was killed, or its last batches are lost: perhaps nothing comes any more. */
+  @Test
+  void anAccountThatHasBeenSilentForAnHourLeavesMemoryAlsoIfItHasNotEnded() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    accept(2, events(1, 3, 10).counter(Counter.EMITTED, 30));
+    archived.put(route(1), 19L);
+    job.forget(START_MS);
+    assertThat(balance(100)).contains("\"state\":\"lost_contact\"", "\"in_flight\":1,", "\"missing\":10,");
+    job.forget(START_MS + RetiredRoutes.IDLE_MS + 1);
+    punctuate(3700);
+    job.save();
+    assertThat(known()).as("the archive does not have all").hasSize(1);
+    archived.put(route(1), 20L);
+    assertThat(balance(3800)).contains("\"in_flight\":0,");
+    punctuate(3900);
+    job.save();
+    assertThat(known()).isEmpty();
+    job = open();
+    accept(4000, events(1, 2, 10).counter(Counter.EMITTED, 20));
+    archived.put(route(1), 30L);
+    assertThat(balance(4001))
+        .contains("\"state\":\"live\"", "\"revision\":3,", "\"received\":30,", "\"missing\":0,");
+  }
+
+  @Test
+  void anAccountStaysInMemoryWhileTimeAloneMayChangeItsBalance() {
+    accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
+    archived.put(route(1), 10L);
+    job.forget(START_MS);
+    assertThat(balance(2)).contains("\"state\":\"live\"", "\"in_flight\":0,");
+    job.forget(START_MS + RetiredRoutes.IDLE_MS + 1);
+    punctuate(4);
+    job.save();
+    assertThat(known()).hasSize(1);
+    assertThat(balance(100)).contains("\"state\":\"lost_contact\"");
+    punctuate(102);
+    job.save();
+    assertThat(known()).isEmpty();
+  }
+
   /** Values outside memory are dropped many at a time, so they last a little longer. */
   @Test
   void anAccountIsForgottenWithTheRetentionAlsoIfItIsNotInMemory() {
@@ -221,6 +262,12 @@ class LedgerJobTest {
     job.forget(START_MS);
     assertThat(balance(2)).contains("\"received\":10,");
     punctuate(4);
+    job.save();
+    assertThat(known()).isEmpty();
+    job.forget(START_MS + 6 * dayMs);
+    job.duplicate(read(events(1, 1, 10)), at(2, 6 * 86_400));
+    assertThat(balance(6 * 86_400)).as("which lengthens nothing").contains("\"repeated_batches\":1");
+    punctuate(6 * 86_400 + 2);
     job.save();
     assertThat(known()).isEmpty();
     job.forget(START_MS + 8 * dayMs);
