@@ -33,7 +33,8 @@ import java.util.function.BiConsumer;
  * are part of one checkpoint; once it is written, they move to separate keys in the bucket. So each of them is either
  * in the checkpoint or in the bucket. An owner that has lost its lease without noticing destroys nothing: checksums are
  * merged into those of an existing key, and other values have the epoch of the lease under which they were written, and
- * replace none of a later epoch. Used by one thread.
+ * replace none of a later epoch. Nor does it read one of a later epoch, which may include batches that it has yet to
+ * process: it would number their results otherwise than its successor. Used by one thread.
  */
 final class SpilledState implements KeyedState {
 
@@ -56,7 +57,7 @@ final class SpilledState implements KeyedState {
   private final JetStream jetStream;
   private final JetStreamManagement management;
   private final KeyValue bucket;
-  private final String prefix;
+  private final String task;
   private final long epoch;
 
   /**
@@ -70,7 +71,7 @@ final class SpilledState implements KeyedState {
     this.jetStream = connection.jetStream();
     this.management = connection.jetStreamManagement();
     this.bucket = bucket;
-    this.prefix = task + ".";
+    this.task = task;
     this.epoch = epoch;
   }
 
@@ -220,17 +221,19 @@ final class SpilledState implements KeyedState {
     return RarelyRead.isChecksums(key) ? value : new StateWriter().version(1).varint(epoch).blob(value).toBytes();
   }
 
-  private static byte[] ofBucket(String key, byte[] bytes) {
+  private byte[] ofBucket(String key, byte[] bytes) {
     if (RarelyRead.isChecksums(key)) {
       return bytes;
     }
     StateReader in = new StateReader(bytes).version(1);
-    in.varint(); // the epoch
+    if (in.varint() > epoch) {
+      throw new IllegalStateException("another instance has taken over " + task);
+    }
     return in.blob();
   }
 
   private String bucketKey(String key) {
     String name = RarelyRead.isChecksums(key) ? CRC + key.substring(Deduplicator.CHECKSUMS.length()) : key;
-    return prefix + name.replace('/', '.');
+    return task + "." + name.replace('/', '.');
   }
 }

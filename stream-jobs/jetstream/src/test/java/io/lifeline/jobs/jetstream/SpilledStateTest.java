@@ -9,6 +9,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
+import io.lifeline.jobs.core.StateReader.NewerStateException;
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.KeyValue;
@@ -17,6 +18,7 @@ import io.nats.client.Subscription;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
@@ -90,6 +92,37 @@ class SpilledStateTest {
     assertThat(routes(spilled(inner, 3)).get(ROUTE)).containsExactly(2);
     routes(owner).expire(5000);
     assertThat(bucket.keys(task + ".retired.>")).as("older than the retention").isEmpty();
+  }
+
+  /** The later owner's value includes batches that the former one may still read: it would number results anew. */
+  @Test
+  void whatALaterOwnerKnowsOfARouteIsNotReadByAFormerOne() throws Exception {
+    SpilledState former = spilled(new MemoryState(), 1);
+    retire(former, ROUTE, 1, 0);
+    former.spill(NONE);
+    SpilledState owner = spilled(new MemoryState(), 2);
+    assertThat(routes(former).get(ROUTE)).containsExactly(1);
+    retire(owner, ROUTE, 2, 0);
+    owner.spill(NONE);
+    assertThatThrownBy(() -> routes(former).get(ROUTE))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("another instance has taken over " + task);
+    assertThat(routes(owner).get(ROUTE)).containsExactly(2);
+  }
+
+  /** If one of these bytes changes, releases cannot read each other's values: it needs a new version. */
+  @Test
+  void aRetiredRouteHasItsVersionTheEpochAndTheValue() throws Exception {
+    SpilledState state = spilled(new MemoryState(), 300);
+    retire(state, ROUTE, 7, 0);
+    state.spill(NONE);
+    String key = bucket.keys(task + ".retired.>").get(0);
+    byte[] value = bucket.get(key).getValue();
+    assertThat(key).isEqualTo(task + ".retired.test.0." + ROUTE);
+    assertThat(value).isEqualTo(HexFormat.of().parseHex("01ac020107"));
+    value[0] = 2;
+    bucket.put(key, value);
+    assertThatThrownBy(() -> routes(state).get(ROUTE)).isInstanceOf(NewerStateException.class);
   }
 
   /** The newer value need not be longer, nor have a greater number in it. */
