@@ -10,6 +10,7 @@ import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
 import io.nats.client.Nats;
 import io.nats.client.StreamContext;
+import io.nats.client.api.StreamInfo;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -117,7 +118,7 @@ record Broker(
     try {
       requireStream(connection, settings.outputStream());
       requireStream(connection, settings.stream());
-      requireStream(connection, "KV_" + settings.bucket());
+      requireNoExpiry(settings.bucket(), requireStream(connection, "KV_" + settings.bucket()));
       return new Broker(
           connection,
           log,
@@ -137,10 +138,20 @@ record Broker(
     return new HostException("the broker at " + settings.shownUrl() + " does not serve: " + e.getMessage(), e);
   }
 
-  private static void requireStream(Connection connection, String name)
+  /** A checkpoint consists of values of different ages, and the oldest may be from long ago. */
+  private static void requireNoExpiry(String bucket, StreamInfo stream) throws HostException {
+    Duration maxAge = stream.getConfiguration().getMaxAge();
+    if (!maxAge.isZero()) {
+      throw new HostException(
+          "the key-value bucket " + bucket + " removes values after " + maxAge.toSeconds() + " s, and checkpoints with "
+              + "them: turn that off with 'nats stream edit KV_" + bucket + " --max-age=0'");
+    }
+  }
+
+  private static StreamInfo requireStream(Connection connection, String name)
       throws HostException, IOException, JetStreamApiException {
     try {
-      connection.jetStreamManagement().getStreamInfo(name);
+      return connection.jetStreamManagement().getStreamInfo(name);
     } catch (JetStreamApiException e) {
       if (e.getErrorCode() == NOT_FOUND) {
         throw new HostException(

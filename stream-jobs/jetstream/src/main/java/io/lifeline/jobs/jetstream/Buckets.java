@@ -78,13 +78,20 @@ final class Buckets {
     try {
       Message answer = connection.request(subject, question, TIMEOUT);
       if (answer == null) {
-        throw new IOException("the broker did not answer within " + TIMEOUT.toSeconds() + " s");
+        throw new IOException("the broker did not answer " + subject + " within " + TIMEOUT.toSeconds() + " s");
       }
       return answer;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while waiting for the broker");
     }
+  }
+
+  /** Returns the maximum size of a value, with its headers, where that of messages is {@code maxMessageBytes}. */
+  static long maxValueBytes(KeyValue bucket, JetStreamManagement management, long maxMessageBytes)
+      throws IOException, JetStreamApiException {
+    long ofBucket = management.getStreamInfo(stream(bucket)).getConfiguration().getMaximumMessageSize();
+    return ofBucket > 0 ? Math.min(ofBucket, maxMessageBytes) : maxMessageBytes;
   }
 
   static String subject(KeyValue bucket, String keys) {

@@ -33,7 +33,7 @@ import java.util.zip.InflaterInputStream;
  */
 final class CheckpointStore {
 
-  /** Bytes reserved for headers and subject: the server's limit applies to the whole message. */
+  /** Bytes reserved for headers and subject: the limit applies to the whole message. */
   private static final int MESSAGE_OVERHEAD = 4096;
 
   /** The changes in the entry are written again with each checkpoint, so they must be few. */
@@ -54,7 +54,7 @@ final class CheckpointStore {
   private List<Part> parts = List.of();
   private long writes;
 
-  /** @param maxMessageBytes maximum message size of the server */
+  /** @param maxMessageBytes see {@link Buckets#maxValueBytes} */
   CheckpointStore(KeyValue bucket, JetStreamManagement management, String task, long maxMessageBytes) {
     this.bucket = bucket;
     this.management = management;

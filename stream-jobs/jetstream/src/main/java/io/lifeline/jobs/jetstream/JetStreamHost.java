@@ -9,6 +9,7 @@ import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Signatures;
+import io.lifeline.jobs.core.StateReader.CorruptStateException;
 import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
@@ -86,7 +87,7 @@ public final class JetStreamHost implements JobHost {
               + nats.bucket() + " to start over");
         }
       }
-    } catch (IOException | JetStreamApiException e) {
+    } catch (IOException | JetStreamApiException | CorruptStateException e) {
       throw new HostException("the checkpoints in the bucket " + formerBucket + " cannot be looked at: "
           + e.getMessage(), e);
     }

@@ -139,8 +139,9 @@ final class JobTask extends LeasedTask {
     }
   }
 
-  private CheckpointStore checkpoints(KeyValue bucket) {
-    return new CheckpointStore(bucket, broker().management(), name(), broker().maxMessageBytes());
+  private CheckpointStore checkpoints(KeyValue bucket) throws IOException, JetStreamApiException {
+    long maxBytes = Buckets.maxValueBytes(bucket, broker().management(), broker().maxMessageBytes());
+    return new CheckpointStore(bucket, broker().management(), name(), maxBytes);
   }
 
   /** Returns whether another bucket has a checkpoint of this task and stream, and its own bucket has none. */

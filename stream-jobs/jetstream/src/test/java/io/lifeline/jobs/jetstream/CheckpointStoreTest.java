@@ -8,6 +8,7 @@ import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
+import io.nats.client.api.KeyValueConfiguration;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -34,7 +35,7 @@ class CheckpointStoreTest {
 
   private static final Instant MADE = Instant.ofEpochSecond(1, 2);
 
-  /** A server's limit that lets 16 kB into a chunk, and half of that into the entry. */
+  /** A limit that lets 16 kB into a chunk, and half of that into the entry. */
   private static final int SMALL = 20_480;
 
   private static Connection connection;
@@ -92,6 +93,22 @@ class CheckpointStoreTest {
     assertThat(back.state().get("large")).isEqualTo(state.get("large"));
     assertThat(back.outbox()).hasSize(1);
     assertThat(back.outbox().get(0).id()).isEqualTo("id");
+  }
+
+  @Test
+  void keepsToTheLimitOfABucket() throws Exception {
+    KeyValueConfiguration limited = KeyValueConfiguration.builder().name("limited").maximumValueSize(SMALL).build();
+    connection.keyValueManagement().create(limited);
+    KeyValue small = connection.keyValue("limited");
+    long most = Buckets.maxValueBytes(small, management, 1 << 20);
+    assertThat(most).isEqualTo(SMALL);
+    assertThat(Buckets.maxValueBytes(small, management, 10_000)).as("that of the server").isEqualTo(10_000);
+    assertThat(Buckets.maxValueBytes(bucket, management, 10_000)).isEqualTo(10_000);
+    CheckpointStore store = new CheckpointStore(small, management, task, most);
+    MemoryState state = store.takeOver(1).state();
+    put(state, "large", 100_000);
+    store.write(checkpoint(2, state));
+    assertSame(new CheckpointStore(small, management, task, most).takeOver(2), 2, state);
   }
 
   @Test

@@ -15,6 +15,7 @@ import io.lifeline.servers.PostgresServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamManagement;
+import io.nats.client.KeyValue;
 import io.nats.client.PurgeOptions;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.impl.Headers;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -131,6 +133,43 @@ class JetStreamHostTest {
     assertThat(connection.keyValue("lifeline-jobs").keys("ledger.crc.>")).hasSizeGreaterThan(3);
   }
 
+  /** What is known of it is neither in memory nor in the checkpoint. */
+  @Test
+  void batchesOfARouteThatHasEndedAreKnownAfterARestart() throws Exception {
+    String[] settings = {"jobs", "ledger", "ledger.interval", "100ms", "checkpoint.interval", "100ms"};
+    Emitter emitter = new Emitter(2);
+    emitter.publish(jetStream, 20, true);
+    try (JetStreamHost host = start(settings)) {
+      awaitKeys("ledger.retired.dedup.>");
+      assertThat(host.health()).containsEntry("ledger", "running");
+    }
+    new Emitter(2).publish(jetStream, 19, false);
+    jetStream.publish("lifeline.batches.2", new Emitter(2).nextBatch(true));
+    emitter.publish(jetStream, 1, true);
+    try (JetStreamHost host = start(settings)) {
+      Map<String, JsonNode> ledger = OutputReader.await(
+          connection, "lifeline.ledger",
+          map -> map.values().stream().anyMatch(balance -> balance.get("batches").intValue() == 21));
+      JsonNode balance = ledger.values().iterator().next();
+      assertThat(balance.get("batches").intValue()).as("wrong books: %s", balance).isEqualTo(21);
+      assertThat(balance.get("repeated_batches").intValue()).as("wrong books: %s", balance).isEqualTo(19);
+      assertThat(balance.get("received").intValue()).as("wrong books: %s", balance).isEqualTo(210);
+      assertThat(balance.get("missing").intValue()).as("wrong books: %s", balance).isZero();
+      assertThat(OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 1).values())
+          .extracting(value -> value.get("code").textValue()).containsExactly("conflict");
+      assertThat(host.health()).containsEntry("ledger", "running");
+    }
+  }
+
+  private void awaitKeys(String pattern) throws Exception {
+    KeyValue bucket = connection.keyValue("lifeline-jobs");
+    long deadline = System.nanoTime() + OutputReader.PATIENCE.toNanos();
+    while (bucket.keys(pattern).isEmpty() && System.nanoTime() < deadline) {
+      Thread.sleep(20);
+    }
+    assertThat(bucket.keys(pattern)).isNotEmpty();
+  }
+
   /** Two prefixes on one server are two installations; neither is a standby of the other. */
   @Test
   void eachPrefixHasABucketOfItsOwn() throws Exception {
@@ -139,11 +178,29 @@ class JetStreamHostTest {
         .hasMessageContaining("the key-value bucket other_one-jobs does not exist");
   }
 
+  /** What does not change in a checkpoint is not written again, so it would be gone. */
+  @Test
+  void aBucketWhoseValuesExpireIsRefused() throws Exception {
+    server.createOutput(connection, "SHORT_OUT", "short");
+    JetStreamManagement management = connection.jetStreamManagement();
+    StreamConfiguration bucket = management.getStreamInfo("KV_short-jobs").getConfiguration();
+    management.updateStream(StreamConfiguration.builder(bucket).maxAge(Duration.ofDays(7)).build());
+    assertThatThrownBy(() -> start("jobs", "ledger", "names.prefix", "short", "nats.output.stream", "SHORT_OUT"))
+        .isInstanceOf(HostException.class)
+        .hasMessage("the key-value bucket short-jobs removes values after 604800 s, and checkpoints with them: "
+            + "turn that off with 'nats stream edit KV_short-jobs --max-age=0'");
+  }
+
   /** Earlier releases used one default bucket for all prefixes. */
   @Test
   void checkpointsInTheBucketOfAnEarlierReleaseAreNotPassedBy() throws Exception {
     server.createOutput(connection, "OTHER_OUT", "other");
     String[] settings = {"jobs", "ledger", "names.prefix", "other", "nats.output.stream", "OTHER_OUT"};
+    connection.keyValue("lifeline-jobs").put("ledger.checkpoint", new byte[] {99});
+    assertThatThrownBy(() -> start(settings))
+        .isInstanceOf(HostException.class)
+        .hasMessageStartingWith("the checkpoints in the bucket lifeline-jobs cannot be looked at: a later release ");
+    connection.keyValue("lifeline-jobs").purge("ledger.checkpoint");
     try (JetStreamHost earlier = start(with(settings, "nats.bucket", "lifeline-jobs"))) {
       assertThat(earlier.health()).containsEntry("ledger", "running");
     }
