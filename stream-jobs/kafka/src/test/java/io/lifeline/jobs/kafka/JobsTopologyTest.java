@@ -23,6 +23,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.TestInputTopic;
 import org.apache.kafka.streams.TestOutputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
@@ -209,17 +210,37 @@ class JobsTopologyTest {
     for (int sequence = 1; sequence <= 200; sequence++) {
       send(1, Batches.reads(1, sequence, false, START_S, 100));
     }
-    KeyValueStore<String, byte[]> checksums = driver.getKeyValueStore(IntakeProcessor.CHECKSUMS);
-    assertThat(checksums.persistent()).isTrue();
-    List<String> inMemory = new ArrayList<>();
-    driver.<String, byte[]>getKeyValueStore(IntakeProcessor.STORE).all()
-        .forEachRemaining(entry -> inMemory.add(entry.key));
-    assertThat(inMemory).noneMatch(key -> key.startsWith("dedup-crc/")).contains("dedup/" + Batches.key(1) + "-0");
+    assertThat(driver.getKeyValueStore(IntakeProcessor.CHECKSUMS).persistent()).isTrue();
+    assertThat(keys(IntakeProcessor.STORE))
+        .noneMatch(key -> key.startsWith("dedup-crc/"))
+        .contains("dedup/" + Batches.key(1) + "-0");
     send(1, Batches.reads(1, 1, false, START_S, 101));
     send(1, Batches.reads(1, 2, false, START_S, 100));
     assertThat(output("lifeline.rejected").readValuesToList()).singleElement().asString()
         .contains("\"code\":\"conflict\"", "-0-1\"");
     assertThat(metrics.text()).contains("lifeline_duplicates_total{task=\"decode+summarise-0\"} 1");
+  }
+
+  @Test
+  void aRouteThatHasEndedIsOnDiskAndKnown() {
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+    send(1, Batches.reads(1, 2, true, START_S, 100));
+    assertThat(keys(IntakeProcessor.STORE)).noneMatch(key -> key.startsWith("dedup/"));
+    assertThat(keys(IntakeProcessor.CHECKSUMS))
+        .singleElement().asString().startsWith("retired/dedup/").endsWith("/" + Batches.key(1) + "-0");
+    send(1, Batches.reads(1, 1, false, START_S, 101));
+    send(1, Batches.reads(1, 2, true, START_S, 100));
+    assertThat(output("lifeline.rejected").readValuesToList()).singleElement().asString()
+        .contains("\"code\":\"conflict\"", "-0-1\"");
+    assertThat(metrics.text()).contains("lifeline_duplicates_total{task=\"decode+summarise-0\"} 1");
+  }
+
+  private List<String> keys(String store) {
+    List<String> keys = new ArrayList<>();
+    try (KeyValueIterator<String, byte[]> entries = driver.<String, byte[]>getKeyValueStore(store).all()) {
+      entries.forEachRemaining(entry -> keys.add(entry.key));
+    }
+    return keys;
   }
 
   @Test
