@@ -261,14 +261,15 @@ static void a_word_holds_any_number_of_slots(void **state) {
   }
 }
 
-/* Earlier versions of Lifeline must not read words that they do not understand. */
+/* Earlier versions of Lifeline must not read words that they do not understand, and batches that they reject: one may
+ * be too large for them although it fits into LL_SLOT_RUN slots. */
 static void the_first_large_batch_changes_the_version_of_the_file(void **state) {
   (void)state;
   ll_store store;
   char why[256];
   uint8_t incarnation[16] = {1};
   assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 16u << 20, incarnation, why, sizeof why), 0);
-  ll_slot *slot = fill_slot(&store, 1, (uint32_t)ll_slots_room(LL_SLOT_RUN));
+  ll_slot *slot = fill_slot(&store, 1, LL_BATCH_ORDINARY);
   assert_int_equal(store.header->version, LL_FILE_VERSION);
   ll_slot_move(&store, ll_slot_index(&store, slot), 1, LL_SLOT_SEALED, LL_SLOT_FREE);
   uint64_t *words = store.header->slot_words;
@@ -283,14 +284,17 @@ static void the_first_large_batch_changes_the_version_of_the_file(void **state) 
     if (code > 60) assert_string_equal(ll_slots_fault(&store), impossible);
   }
   words[0] = ll_slot_word(1, 1, LL_SLOT_FREE);
-  store.header->version = LL_FILE_VERSION;
-  slot = ll_slot_to_fill(&store, 0, LL_SLOT_RUN_MOST);
-  slot->bytes = LL_BATCH_MOST;
-  slot->route = 0;
-  slot->take_count = 0;
-  ll_slot_seal(&store, slot, 2);
-  assert_int_equal(store.header->version, LL_FILE_VERSION_LARGE);
-  assert_null(ll_slots_fault(&store));
+  static const uint32_t large[] = {LL_BATCH_ORDINARY + 1, LL_BATCH_MOST};
+  for (uint64_t sequence = 2; sequence < 4; sequence++) {
+    store.header->version = LL_FILE_VERSION;
+    slot = ll_slot_to_fill(&store, 0, LL_SLOT_RUN_MOST);
+    slot->bytes = large[sequence - 2];
+    slot->route = 0;
+    slot->take_count = 0;
+    ll_slot_seal(&store, slot, sequence);
+    assert_int_equal(store.header->version, LL_FILE_VERSION_LARGE);
+    assert_null(ll_slots_fault(&store));
+  }
   ll_store_unmap(&store);
 }
 

@@ -33,7 +33,7 @@
 #include <sys/types.h>
 
 #define LL_FILE_VERSION 4       /* of a new file */
-#define LL_FILE_VERSION_LARGE 5 /* since it holds or has held a batch of more than LL_SLOT_RUN slots */
+#define LL_FILE_VERSION_LARGE 5 /* since it holds or has held a batch of more than LL_BATCH_ORDINARY bytes */
 #define LL_ROUTES_MAX 16        /* the default route, number 0, and the declared ones */
 #define LL_ROUTE_NAME_BYTES 32  /* with the NUL */
 #define LL_ROUTE_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
@@ -44,8 +44,9 @@
 #define LL_CONTEXT_PAIRS 3 /* of such a context */
 #define LL_DESCRIPTORS_BYTES (1u << 20)
 #define LL_SLOT_BYTES 8192u
-#define LL_BATCH_RAW_MAX (896u << 10) /* with header and descriptors at most LL_BATCH_MOST */
-#define LL_SLOTS_MAX 5120             /* 40 MiB */
+#define LL_BATCH_RAW_MAX (896u << 10)  /* with header and descriptors at most LL_BATCH_MOST */
+#define LL_BATCH_ORDINARY (312u << 10) /* the largest that versions of Lifeline with file version 4 accept */
+#define LL_SLOTS_MAX 5120              /* 40 MiB */
 #define LL_RING_BYTES_MIN (64u << 10)
 #define LL_RING_BYTES_MAX (1u << 20)
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 _Static_assert(sizeof(ll_slot) == 128 && offsetof(ll_slot, batch) == 128, "the meta data");
+_Static_assert(sizeof(ll_slot) + LL_BATCH_ORDINARY + 7 + LL_TAKES_MAX * sizeof(ll_take) <= LL_SLOT_RUN * LL_SLOT_BYTES,
+               "a batch of more than LL_SLOT_RUN slots is no ordinary one");
 _Static_assert(sizeof(ll_slot) + LL_BATCH_MOST + 7 + LL_TAKES_MAX * sizeof(ll_take) <= LL_SLOT_RUN_MOST * LL_SLOT_BYTES,
                "that many slots hold any batch");
 _Static_assert(LL_SLOT_RUN % 4 == 0 && LL_SLOT_RUN_MOST % 4 == 0, "a batch of more slots never exceeds the free ones");
@@ -127,7 +129,7 @@ void ll_slot_seal(ll_store *store, ll_slot *slot, uint64_t sequence) {
   uint32_t slots = (uint32_t)((ll_slot_used(slot) + LL_SLOT_BYTES - 1) / LL_SLOT_BYTES);
   slot->counted_by = 0;
   if (end > books->slots_used) store_release(&books->slots_used, end);
-  if (slots > LL_SLOT_RUN) { /* first, so that no earlier version of Lifeline reads the word */
+  if (slot->bytes > LL_BATCH_ORDINARY) { /* first, so that no earlier version of Lifeline reads the word */
     store_release(&store->header->version, LL_FILE_VERSION_LARGE);
     ll_crash_point("stamped-unsealed");
   }

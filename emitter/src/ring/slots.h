@@ -14,7 +14,8 @@
  * The word of a slot is `sequence << 8 | slots << 2 | state`, so that an acknowledgement frees exactly that batch or
  * nothing. The words are contiguous in the file's header: scanning them touches no slot. Six bits hold up to
  * LL_SLOT_RUN slots as they are, and more in steps of four: LL_SLOT_RUN + 1 stands for LL_SLOT_RUN + 4 slots. Earlier
- * versions of Lifeline do not know such steps: the file's version changes before its first word with one is stored.
+ * versions of Lifeline do not know such steps, and reject batches of more than LL_BATCH_ORDINARY bytes: the file's
+ * version changes before the word of its first larger batch is stored.
  *
  * Each slot belongs permanently to one route, by its index, and so does each ring that ever held an event. A route's
  * accounting (sequence, totals, counters) is confined to its own slots, rings and header entry. So the word need not
