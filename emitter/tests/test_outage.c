@@ -203,6 +203,26 @@ static void what_a_recovery_seals_before_the_sinks_limit_is_known_fits(void **st
   expect_all_of_the_crowd();
 }
 
+/* A broker's limit is not always known: during an outage many batches are sealed before the first one is refused. */
+static void emit_from_crowds_and_end(void) {
+  for (int i = 0; i < 4; i++)
+    emit_from_a_crowd();
+  set_away(false);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(3);
+  ll_statistics now = stats();
+  uint64_t most = (896 << 10) / 24; /* events in the largest batch */
+  if (now.dropped_ring_full + now.dropped_no_ring != 0 || now.emitted != 4 * (1 + CROWD_EVENTS)) exit(4);
+  if (now.dropped_sink == 0 || now.dropped_sink > most) exit(6);
+}
+
+static void no_more_than_one_batch_tries_the_sinks_limit(void **state) {
+  (void)state;
+  test_use_sink(&directory, "sly");
+  set_away(true);
+  setenv("LIFELINE_COMPRESSION", "none", 1);
+  expect_success(emit_from_crowds_and_end);
+}
+
 static char heard[8192];
 static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -316,6 +336,7 @@ int main(void) {
       TEST(while_a_batch_waits_for_its_acknowledgement_the_next_one_grows),
       TEST(what_is_sealed_before_the_sinks_limit_is_known_fits),
       TEST(what_a_recovery_seals_before_the_sinks_limit_is_known_fits),
+      TEST(no_more_than_one_batch_tries_the_sinks_limit),
       TEST(a_loss_is_reported_when_it_begins_and_when_it_is_over),
       TEST(a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink),
       TEST(a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter),

@@ -47,6 +47,10 @@ static void note_acknowledged(ll_route *route) {
   store_relaxed(&route->trouble_told, false);
 }
 
+static void note_proven(ll_route *route, uint32_t bytes) {
+  if (bytes > load_relaxed(&route->proven)) store_relaxed(&route->proven, bytes);
+}
+
 static void done_for_spool(ll_route *route, uint64_t token, ll_sink_outcome outcome) {
   if (!ll_spool_answer(&route->spool, token, outcome)) return;
   if (outcome == LL_SINK_ACKED) note_acknowledged(route);
@@ -68,6 +72,7 @@ static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char 
   switch (outcome) {
   case LL_SINK_ACKED:
     ll_crash_point("acknowledged-unfreed");
+    note_proven(route, ll_slot_at(route->store, index)->bytes); /* while it holds the batch */
     if (ll_slot_move(route->store, index, sequence, LL_SLOT_SEALED, LL_SLOT_FREE)) note_acknowledged(route);
     break;
   case LL_SINK_REFUSED: refuse(route, index, sequence, why); break;
@@ -220,8 +225,14 @@ bool ll_route_reached(const ll_route *route) {
   return route->plugin->reached == NULL || route->plugin->reached(route->sink);
 }
 
-size_t ll_route_limit(const ll_route *route) {
+size_t ll_route_limit(ll_route *route) {
   size_t limit = route->plugin->max_batch_bytes(route->sink), spool = ll_spool_batch_most(&route->spool);
+  size_t proven = load_relaxed(&route->proven);
+  uint64_t sequence;
+  const ll_slot *latest = ll_slot_latest(route->store, route->number, &sequence);
+  if (proven < LL_SINK_CAUTIOUS_BYTES) proven = LL_SINK_CAUTIOUS_BYTES;
+  if (latest != NULL && latest->bytes > proven) route->trial = sequence;
   if (limit == 0) limit = LL_SINK_CAUTIOUS_BYTES;
+  if (limit > proven && !ll_route_settled(route, route->trial)) limit = proven;
   return limit < spool ? limit : spool;
 }

@@ -35,6 +35,8 @@ typedef struct ll_route {
   uint32_t acknowledged_since; /* since the last retry */
   uint64_t acknowledged;
   uint64_t refused_batches;
+  uint64_t proven;                  /* bytes of the largest batch that was acknowledged from its slot */
+  uint64_t trial;                   /* sequence of the last batch that was larger when it was sealed */
   uint64_t in_flight[LL_SLOTS_MAX]; /* the sequence that the sink holds of the batch in this slot, or 0 */
   uint64_t offered[LL_SLOTS_MAX];   /* the last sequence that the sink was handed */
   ll_spool spool;                   /* holds batches while the sink is unreachable or too slow */
@@ -73,7 +75,9 @@ bool ll_route_is_held_up(const ll_route *route);
 /* False while the sink has never had a connection. */
 bool ll_route_reached(const ll_route *route);
 
-/* The largest batch that sink and spool accept, header included. */
-size_t ll_route_limit(const ll_route *route);
+/* The largest batch to seal next, header included: what sink and spool accept. The broker's limit may be lower than the
+ * sink knows: so a batch larger than any acknowledged one, and than LL_SINK_CAUTIOUS_BYTES, is tried alone: until it is
+ * settled, no other one may be that large. */
+size_t ll_route_limit(ll_route *route);
 
 #endif

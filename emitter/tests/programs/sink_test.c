@@ -8,6 +8,7 @@
  *   retry     asks for each batch a second time, then writes and acknowledges it
  *   small     like `odd` without refusals, but takes at most 8,000 bytes
  *   shy       like `tide`, but takes at most 330,000 bytes, and says so only once it was polled and was there
+ *   sly       like `tide`, but takes at most 330,000 bytes, and says so only once it has refused a batch
  *   fail      says that no batch can ever be sent
  *   tide      takes nothing while the file <path>.away exists, then writes and acknowledges
  *   neap      like `tide`, but then refuses odd sequences
@@ -38,7 +39,7 @@ struct ll_sink {
   uint64_t waiting[WAITING_MAX];
   unsigned waiting_count;
   bool closing;
-  bool met; /* a shy one was polled while it was there */
+  bool met; /* a shy one was polled while it was there, a sly one has refused a batch */
 };
 
 static void *acknowledge(void *of) {
@@ -119,7 +120,8 @@ static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   if (strcmp(sink->mood, "fail") == 0) return LL_SINK_FAILED;
   if (strcmp(sink->mood, "never") == 0) return LL_SINK_OK;
   bool wrecks = strcmp(sink->mood, "wreck") == 0, shy = strcmp(sink->mood, "shy") == 0;
-  bool tidal = wrecks || shy || strcmp(sink->mood, "tide") == 0 || strcmp(sink->mood, "neap") == 0;
+  bool sly = strcmp(sink->mood, "sly") == 0;
+  bool tidal = wrecks || shy || sly || strcmp(sink->mood, "tide") == 0 || strcmp(sink->mood, "neap") == 0;
   if ((tidal && is_away(sink)) || (shy && !sink->met)) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "ebb") == 0 && is_away(sink)) {
     if (sequence % 2 == 0) store(sink, batch, bytes);
@@ -130,7 +132,8 @@ static ll_sink_status test_send(ll_sink *sink, uint64_t token, const uint8_t *ba
     outcome = LL_SINK_REFUSED;
   if (strcmp(sink->mood, "retry") == 0 && !was_asked(sink, sequence)) outcome = LL_SINK_RETRY;
   if (strcmp(sink->mood, "small") == 0 && bytes > SMALL_BYTES) outcome = LL_SINK_REFUSED;
-  if (shy && bytes > SHY_BYTES) outcome = LL_SINK_REFUSED;
+  if ((shy || sly) && bytes > SHY_BYTES) outcome = LL_SINK_REFUSED;
+  if (sly && bytes > SHY_BYTES) sink->met = true;
   if (outcome == LL_SINK_ACKED && !store(sink, batch, bytes)) return LL_SINK_BUSY;
   if (strcmp(sink->mood, "later") != 0) {
     host->done(host->ctx, token, outcome, "the test wants it so");
@@ -149,6 +152,7 @@ static void test_poll(ll_sink *sink, int timeout_ms) {
 
 static size_t test_max_batch_bytes(ll_sink *sink) {
   if (strcmp(sink->mood, "shy") == 0) return sink->met ? SHY_BYTES : 0;
+  if (strcmp(sink->mood, "sly") == 0 && sink->met) return SHY_BYTES;
   return strcmp(sink->mood, "small") == 0 ? SMALL_BYTES : LL_BATCH_MOST;
 }
 
