@@ -174,6 +174,18 @@ static void ask_for_limit(ll_sink *sink) {
   rd_kafka_queue_destroy(background);
 }
 
+static size_t setting(const rd_kafka_conf_t *conf, const char *key) {
+  char value[32];
+  size_t size = sizeof value;
+  return rd_kafka_conf_get(conf, key, value, &size) == RD_KAFKA_CONF_OK ? strtoul(value, NULL, 10) : 0;
+}
+
+/* A message that is larger than the queue would wait for room without end. */
+static size_t largest_message(const rd_kafka_conf_t *conf) {
+  size_t message = setting(conf, "message.max.bytes"), queue = setting(conf, "queue.buffering.max.kbytes") * 1024;
+  return queue < message ? queue : message;
+}
+
 static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   static const kafka_setting defaults[] = {
       {"enable.idempotence", "true"},
@@ -188,12 +200,11 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
       {NULL, NULL},
   };
   char client_id[128], value[32], servers[4096];
-  size_t size = sizeof value, servers_size = sizeof servers;
+  size_t servers_size = sizeof servers;
   snprintf(client_id, sizeof client_id, "lifeline-%.8s", sink->incarnation);
   rd_kafka_conf_t *conf = kafka_conf_new(&sink->url, &sink->security, client_id, defaults, error, error_bytes);
   if (!conf) return false;
-  if (rd_kafka_conf_get(conf, "message.max.bytes", value, &size) == RD_KAFKA_CONF_OK)
-    sink->max_message_bytes = strtoul(value, NULL, 10);
+  sink->max_message_bytes = largest_message(conf);
   if (__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE)) {
     rd_kafka_conf_set(conf, "batch.num.messages", "1", value, sizeof value);
     if (!sink->alone_since) __atomic_store_n(&sink->alone_since, sink->flight.tickets + 1, __ATOMIC_RELEASE);
@@ -354,7 +365,8 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
   sink->stalled = false;
   size_t most = without_overhead(sink, sink->max_message_bytes); /* the topic's limit may have been raised */
   if (bytes > most) {
-    sink_report_state(&sink->report, LL_SINK_ERROR, "kafka: message.max.bytes allows %zu; a larger batch is dropped",
+    sink_report_state(&sink->report, LL_SINK_ERROR,
+                      "kafka: message.max.bytes or queue.buffering.max.kbytes allows %zu; a larger batch is dropped",
                       most);
     return LL_SINK_FAILED;
   }

@@ -202,6 +202,43 @@ static void a_batch_that_the_topic_does_not_take_is_refused(void **state) {
   drive_close(&d);
 }
 
+/* A batch that never fits into librdkafka's queue would wait without end, and those behind it as well. */
+static void a_small_queue_makes_batches_smaller(void **state) {
+  (void)state;
+  drive d;
+  snprintf(text, sizeof text, "%s/?kafka.queue.buffering.max.kbytes=512", plain.url);
+  open_sink(&d, text);
+  size_t most = limit_of_the_topic(&d, 500000);
+  assert_in_range(most, 500000, 512 << 10);
+  drive_add(&d, 1, most);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_add(&d, 1, 600000);
+  assert_false(drive_run(&d, TIMEOUT_MS));
+  assert_int_equal(drive_tally(&d, DRIVE_FAILED), 1);
+  drive_close(&d);
+}
+
+/* A broker refuses what is larger than a segment of the topic, whatever max.message.bytes says: by default 12 bytes
+ * more than the smallest segment. */
+static void batches_fit_into_a_segment_of_the_topic(void **state) {
+  (void)state;
+  enum { SEGMENT_BYTES = 1 << 20, OVERHEAD_BYTES = 256 };
+  drive d;
+  char url[512];
+  size_t most = 0, overhead = 0;
+  snprintf(url, sizeof url, "%s/short.batches", plain.url);
+  set_up_topics(url, "--prefix short --partitions 2");
+  snprintf(url, sizeof url, "%s/short.batches?kafka.message.max.bytes=2000000", plain.url);
+  acl_alter_topic(&plain, "short.batches", "segment.bytes", "1048576"); /* and resets max.message.bytes */
+  for (int i = 0; i < TIMEOUT_MS / 1000 && most < 1012000; i++) {       /* it takes effect with a delay */
+    open_sink(&d, url);
+    most = limit_of_the_topic(&d, 1000000);
+    overhead = OVERHEAD_BYTES + strlen(d.host.host_name) + strlen(d.host.program);
+    drive_close(&d);
+  }
+  assert_int_equal(most, SEGMENT_BYTES - overhead);
+}
+
 static void a_control_topic_with_an_illegal_name_is_said(void **state) {
   (void)state;
   drive d;
@@ -384,6 +421,8 @@ int main(void) {
       cmocka_unit_test(a_missing_topic_is_said_once_and_batches_go_when_it_is_there),
       cmocka_unit_test(a_batch_that_is_too_large_is_refused_before_it_is_sent),
       cmocka_unit_test(a_batch_that_the_topic_does_not_take_is_refused),
+      cmocka_unit_test(a_small_queue_makes_batches_smaller),
+      cmocka_unit_test(batches_fit_into_a_segment_of_the_topic),
       cmocka_unit_test(a_control_topic_with_an_illegal_name_is_said),
       cmocka_unit_test(a_server_that_hangs_neither_blocks_nor_holds_up_the_end),
       cmocka_unit_test(what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_may), /* until allowed */
