@@ -102,7 +102,9 @@ static bool still_there(nats_link *link, int64_t now_ms, int64_t *pinged_ms) {
 static void live(nats_link *link) {
   int64_t tick_ms = 0, pinged_ms = 0, close_ms = INT64_MAX;
   for (bool ponged = false;;) {
-    bool good = handle_frames(link, &ponged) && wire_read(&link->wire, TICK_MS);
+    /* What was read is handled before the tick, which gives up batches without an acknowledgement: it may have waited
+     * in the socket while another thread wrote to a slow link. */
+    bool good = handle_frames(link, &ponged) && wire_read(&link->wire, TICK_MS) && handle_frames(link, &ponged);
     int64_t now_ms = flight_now_ms();
     if (!good || !still_there(link, now_ms, &pinged_ms)) return;
     if (now_ms - tick_ms >= TICK_MS) {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "alert.h"
@@ -217,7 +218,9 @@ static ssize_t read_now(wire *w) {
     ssize_t count = recv(w->fd, w->in + w->used, w->room - w->used, 0);
     return count > 0 ? count : count < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
   }
+  __atomic_store_n(&w->reading, true, __ATOMIC_RELEASE);
   pthread_mutex_lock(&w->sending);
+  __atomic_store_n(&w->reading, false, __ATOMIC_RELEASE);
   ERR_clear_error();
   int count = SSL_read(w->ssl, w->in + w->used, (int)(w->room - w->used));
   short events = count > 0 ? 0 : awaited(w->ssl, count);
@@ -366,7 +369,16 @@ static bool write_quietly(wire *w, const struct iovec *parts, int count, int tim
   return written;
 }
 
+/* A mutex is not fair: over a slow link a thread that sends one batch after the other would keep the reading thread
+ * from the acknowledgements until they are overdue. */
+static void let_read(wire *w) {
+  static const struct timespec moment = {0, 50000};
+  while (__atomic_load_n(&w->reading, __ATOMIC_ACQUIRE))
+    nanosleep(&moment, NULL);
+}
+
 bool wire_send(wire *w, const struct iovec *parts, int count, int timeout_ms) {
+  let_read(w);
   pthread_mutex_lock(&w->sending);
   bool sent = w->ready && write_quietly(w, parts, count, timeout_ms);
   pthread_mutex_unlock(&w->sending);

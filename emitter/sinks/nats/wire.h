@@ -24,6 +24,7 @@ typedef struct wire {
   SSL *ssl;
   const char *tls_error;   /* OpenSSL's reason of a read error; NULL: no TLS error */
   pthread_mutex_t sending; /* held while writing and in calls of OpenSSL */
+  bool reading;            /* the reading thread waits for that lock */
   bool ready;              /* any thread may send */
   char *in;                /* bytes read; frames before `taken` were returned */
   size_t used, taken, room;
