@@ -406,13 +406,21 @@ static bool trouble_is_told(void) {
   return stat(log_path, &status) == 0 && status.st_size > 0;
 }
 
+/* The events that may rest in the rings while earlier batches wait: less than half of the largest ring that the budget
+ * has room for, a quarter of the rings. */
+static uint64_t resting(void) {
+  enum { EVENT_BYTES = 16 };
+  return strtoull(getenv("LIFELINE_BUDGET_BYTES"), NULL, 10) / 2 / 4 / 2 / EVENT_BYTES;
+}
+
 /* Emits no faster than the harvester takes events, until it has logged its error: otherwise on a busy machine the rings
  * would drop events, and the spool would not fill. */
 static void emit_at_its_pace(uint64_t from, uint64_t to) {
+  enum { STEP = EVENTS / 80 };
   for (uint64_t next; from <= to; from = next) {
-    next = from + EVENTS / 40 <= to ? from + EVENTS / 40 : to + 1;
+    next = from + STEP <= to ? from + STEP : to + 1;
     emit(from, next - 1);
-    for (int i = 0; i < LOOKS && !trouble_is_told() && stats().emitted < next - 1; i++)
+    for (int i = 0; i < LOOKS && !trouble_is_told() && stats().emitted + resting() < next - 1; i++)
       usleep(LOOK_US / 10);
   }
 }
