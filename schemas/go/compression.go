@@ -14,10 +14,10 @@ type decompressor struct {
 }
 
 // expand returns the raw events, or false if stored does not decompress to exactly length bytes.
-func (d *decompressor) expand(compression Compression, shuffle int, stored []byte, length int) ([]byte, bool) {
+func (d *decompressor) expand(h *Header, stored []byte, length int) ([]byte, bool) {
 	d.unpacked = sized(d.unpacked, length)
-	ok := false
-	switch compression {
+	ok, stride := false, int(h.Shuffle&^TickDifferences)
+	switch h.Compression {
 	case LZ4:
 		if lz4WellFormed(stored, length) {
 			n, err := lz4.UncompressBlock(stored, d.unpacked)
@@ -29,11 +29,14 @@ func (d *decompressor) expand(compression Compression, shuffle int, stored []byt
 	if !ok {
 		return nil, false
 	}
-	if shuffle == 0 || length < shuffle {
+	if stride == 0 || length < stride {
 		return d.unpacked, true
 	}
 	d.unfolded = sized(d.unfolded, length)
-	unshuffle(d.unfolded, d.unpacked, shuffle)
+	unshuffle(d.unfolded, d.unpacked, stride)
+	if h.Shuffle&TickDifferences != 0 {
+		differencesToTicks(d.unfolded, stride, byteOrder{big: h.BigEndian})
+	}
 	return d.unfolded, true
 }
 
@@ -139,6 +142,26 @@ func shuffle(columns, rows []byte, stride int) {
 		}
 	}
 	copy(columns[count*stride:], rows[count*stride:])
+}
+
+const typeBits = 0xffff // of a record's first word
+
+// ticksToDifferences subtracts from each row's tick that of the row before. From the last row to the first, so that the
+// row before still has its tick.
+func ticksToDifferences(rows []byte, stride int, order byteOrder) {
+	for at := len(rows)/stride*stride - stride; at >= stride; at -= stride {
+		order.putU64(rows[at:], order.u64(rows[at:])-order.u64(rows[at-stride:])&^typeBits)
+	}
+}
+
+// differencesToTicks undoes it.
+func differencesToTicks(rows []byte, stride int, order byteOrder) {
+	tick := uint64(0)
+	for ; len(rows) >= stride; rows = rows[stride:] {
+		word := order.u64(rows)
+		tick += word &^ typeBits
+		order.putU64(rows, tick|word&typeBits)
+	}
 }
 
 func sized(buffer []byte, length int) []byte {

@@ -63,9 +63,12 @@ const (
 )
 
 const (
-	maxTickHz  = 100_000_000_000
-	maxShuffle = 128
+	maxTickHz = 100_000_000_000
+	maxStride = 128
 )
+
+// TickDifferences is the bit of Header.Shuffle that says that the ticks of the rows are stored as differences.
+const TickDifferences = 1
 
 // Flags of a batch.
 type Flags uint32

@@ -166,13 +166,17 @@ func FuzzRecords(f *testing.F) {
 func FuzzDecompress(f *testing.F) {
 	addVectors(f, func(data []byte) {
 		if r, rejection := readFrame(data); rejection == nil && data[offCompression] != byte(None) {
-			f.Add(data[offCompression], data[offShuffle], data[r.events:r.end], uint32(r.raw))
+			f.Add(data[offByteOrder] == 1, data[offCompression], data[offShuffle], data[r.events:r.end], uint32(r.raw))
 		}
 	})
 	var d decompressor
-	f.Fuzz(func(t *testing.T, compression, stride uint8, stored []byte, length uint32) {
+	f.Fuzz(func(t *testing.T, big bool, compression, shuffle uint8, stored []byte, length uint32) {
 		length %= MaxRawEventsLength + 1
-		raw, ok := d.expand(Compression(compression%3), int(stride&^7), stored, int(length))
+		h := Header{BigEndian: big, Compression: Compression(compression % 3), Shuffle: shuffle &^ 6}
+		if h.Shuffle == TickDifferences {
+			h.Shuffle = 0
+		}
+		raw, ok := d.expand(&h, stored, int(length))
 		if ok && len(raw) != int(length) {
 			t.Fatalf("%d bytes where %d were announced", len(raw), length)
 		}

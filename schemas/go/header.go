@@ -6,7 +6,7 @@ import "unicode/utf8"
 type Header struct {
 	BigEndian   bool
 	Compression Compression
-	Shuffle     uint8
+	Shuffle     uint8 // 0, or the stride of the byte shuffle, | TickDifferences
 	Flags       Flags
 	Incarnation [16]byte
 	Sequence    uint64
@@ -165,8 +165,8 @@ func (r *Reader) checkFixedHeader(flags Flags, found *findings) {
 	if h.Compression > Zstd {
 		found.add(BadFlag, offCompression, "unknown compression %d", h.Compression)
 	}
-	if h.Shuffle%8 != 0 || h.Shuffle > maxShuffle || h.Shuffle != 0 && h.Compression == None {
-		found.add(BadFlag, offShuffle, "shuffle must be a multiple of 8 up to 128, and 0 without compression")
+	if h.Shuffle != 0 && (!isStride(h.Shuffle&^TickDifferences) || h.Compression == None) {
+		found.add(BadFlag, offShuffle, "shuffle must be a multiple of 8 up to 128, or one more, and 0 without compression")
 	}
 	if h.Clock > Monotonic {
 		found.add(BadFlag, offClock, "unknown clock %d", h.Clock)
@@ -189,6 +189,8 @@ func (r *Reader) checkFixedHeader(flags Flags, found *findings) {
 		found.add(BadLength, offSequence, "sequences begin with 1")
 	}
 }
+
+func isStride(stride uint8) bool { return stride > 0 && stride <= maxStride && stride%8 == 0 }
 
 func (r *Reader) readCounters(c *cursor, count int, found *findings) {
 	if count < int(KnownCounters) {

@@ -63,6 +63,14 @@ func (o byteOrder) putU32(b []byte, value uint32) {
 	}
 }
 
+func (o byteOrder) putU64(b []byte, value uint64) {
+	if o.big {
+		binary.BigEndian.PutUint64(b, value)
+	} else {
+		binary.LittleEndian.PutUint64(b, value)
+	}
+}
+
 func appendStr16[T string | []byte](to []byte, order byteOrder, text T) []byte {
 	to = order.appendU16(to, uint16(len(text)))
 	return append(to, text...)

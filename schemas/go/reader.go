@@ -130,7 +130,7 @@ func (r *Reader) decompress(stored []byte) *Rejection {
 	if r.header.Compression == None {
 		return nil
 	}
-	raw, ok := r.decompressor.expand(r.header.Compression, int(r.header.Shuffle), stored, r.frame.raw)
+	raw, ok := r.decompressor.expand(&r.header, stored, r.frame.raw)
 	if !ok {
 		return &Rejection{BadCompression, r.frame.events, "the events do not decompress to events_raw_length bytes"}
 	}

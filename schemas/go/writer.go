@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -274,9 +275,14 @@ func (w *Writer) headerBytes(stored int) []byte {
 // compress returns the events as they are stored.
 func (w *Writer) compress() ([]byte, error) {
 	raw := w.raw
-	if stride := int(w.header.Shuffle); stride > 0 {
-		raw = make([]byte, len(w.raw))
-		shuffle(raw, w.raw, stride)
+	if stride := int(w.header.Shuffle &^ TickDifferences); stride > 0 {
+		rows := raw
+		if w.header.Shuffle&TickDifferences != 0 {
+			rows = slices.Clone(rows)
+			ticksToDifferences(rows, stride, w.order)
+		}
+		raw = make([]byte, len(rows))
+		shuffle(raw, rows, stride)
 	}
 	switch w.header.Compression {
 	case None:

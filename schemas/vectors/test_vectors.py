@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,11 @@ class GeneratorTest(unittest.TestCase):
 
     def test_shuffle_puts_the_first_bytes_of_all_rows_first_and_leaves_the_rest(self):
         self.assertEqual(b"aAbBcCdDeEfFgGhHxyz", model.shuffled(b"abcdefghABCDEFGHxyz", 8))
+
+    def test_a_difference_is_of_ticks_alone(self):
+        rows = struct.pack("<4Q", 7 << 16 | 3, 1, 5 << 16 | 2, 1) + b"left"
+        expected = struct.pack("<4Q", 7 << 16 | 3, 1, (-2 << 16 | 2) % 2**64, 1) + b"left"
+        self.assertEqual(expected, model.with_differences(rows, 16, "<"))
 
     def test_a_tick_is_the_nearest_to_the_base(self):
         self.assertEqual(2**48 + 1, meaning.full_tick(2**48 - 1, 1))

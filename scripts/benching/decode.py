@@ -17,7 +17,8 @@ def rates(lines):
 def java(quick):
     rows, rate = rates(run("java", "-cp", CODEC, "io.lifeline.codec.cli.DecodeBench", *(["3", "2"] if quick else [])))
     return measurement(rows, rate, "decode-java", "decode in Java, columns", "table1-columns", [
-        ("event by event", "table1-by-event"), ("lz4", "table1-lz4-shuffled-columns"), ("strings", "mixed-columns")])
+        ("event by event", "table1-by-event"), ("lz4", "table1-lz4-shuffled-columns"),
+        ("lz4 with differences of ticks", "table1-lz4-ticks-columns"), ("strings", "mixed-columns")])
 
 
 def go(quick):
@@ -25,7 +26,7 @@ def go(quick):
     rows, rate = rates(run(ROOT / "build/bin/lifeline-bench-decode-go", "--json", *options))
     return measurement(rows, rate, "decode-go", "decode in Go, by event", "table1-by-event", [
         ("big-endian", "table1-big-endian-by-event"), ("lz4", "table1-lz4-shuffled-by-event"),
-        ("strings", "mixed-by-event")])
+        ("lz4 with differences of ticks", "table1-lz4-ticks-by-event"), ("strings", "mixed-by-event")])
 
 
 def measurement(rows, rate, name, what, case, others):

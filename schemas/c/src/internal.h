@@ -113,11 +113,11 @@ bool llb_check_text(const uint8_t *start, llb_bytes text, size_t least, size_t m
                     llb_rejection *rejection);
 bool llb_check_records(const llb_batch *batch, size_t offset, llb_rejection *rejection);
 
-/* Decompresses and unshuffles. Returns false unless the result has exactly raw_size bytes. With a shuffle, scratch must
- * be as large as raw. */
-bool llb_decompress(uint8_t compression, uint8_t shuffle, llb_bytes stored, uint8_t *raw, uint8_t *scratch,
-                    size_t raw_size);
-/* Shuffles and compresses. The caller frees the result; NULL if out of memory. */
-uint8_t *llb_compress(uint8_t compression, uint8_t shuffle, llb_bytes raw, size_t *size);
+bool llb_shuffle_is_legal(uint8_t shuffle, uint8_t compression);
+/* Decompresses and unshuffles, as the batch's header says. Returns false unless the result has exactly raw_size bytes.
+ * With a shuffle, scratch must be as large as raw. */
+bool llb_decompress(const llb_batch *batch, llb_bytes stored, uint8_t *raw, uint8_t *scratch, size_t raw_size);
+/* Shuffles and compresses the batch's events. The caller frees the result; NULL if out of memory. */
+uint8_t *llb_compress(const llb_batch *batch, size_t *size);
 
 #endif

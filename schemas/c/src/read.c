@@ -60,7 +60,7 @@ static bool check_reserved(const frame *f, llb_rejection *rejection) {
   const uint8_t *b = f->bytes;
   if (b[AT_COMPRESSION] > LLB_ZSTD)
     return llb_reject(rejection, LLB_BAD_FLAG, AT_COMPRESSION, "Compression %u is unknown.", b[AT_COMPRESSION]);
-  if (b[AT_SHUFFLE] % 8 || b[AT_SHUFFLE] > MAX_SHUFFLE || (b[AT_SHUFFLE] && b[AT_COMPRESSION] == LLB_PLAIN))
+  if (!llb_shuffle_is_legal(b[AT_SHUFFLE], b[AT_COMPRESSION]))
     return llb_reject(rejection, LLB_BAD_FLAG, AT_SHUFFLE, "Shuffle %u is not legal with compression %u.",
                       b[AT_SHUFFLE], b[AT_COMPRESSION]);
   if (u32_at(f, AT_FLAGS) & ~(uint32_t)(FLAGS_KNOWN | FLAGS_IGNORED))
@@ -224,7 +224,7 @@ static bool unpack_events(llb_batch *batch, const frame *f, llb_rejection *rejec
   uint8_t *raw = llb_batch_alloc(batch, f->events_raw);
   uint8_t *scratch = batch->shuffle ? llb_batch_alloc(batch, f->events_raw) : NULL;
   if (!raw || (batch->shuffle && !scratch)) return llb_reject(rejection, LLB_NO_MEMORY, 0, "Out of memory.");
-  if (!llb_decompress(batch->compression, batch->shuffle, stored, raw, scratch, f->events_raw))
+  if (!llb_decompress(batch, stored, raw, scratch, f->events_raw))
     return llb_reject(rejection, LLB_BAD_COMPRESSION, at, "The events do not decompress to %u bytes.", f->events_raw);
   batch->events = (llb_bytes){raw, f->events_raw};
   return true;

@@ -166,12 +166,12 @@ static void put_batch(output *out, const llb_batch *batch, llb_bytes stored) {
 }
 
 uint8_t *llb_write(const llb_batch *batch, size_t *size, llb_rejection *rejection) {
-  if (batch->compression > LLB_ZSTD || batch->shuffle % 8 || batch->shuffle > MAX_SHUFFLE) {
+  if (batch->compression > LLB_ZSTD || !llb_shuffle_is_legal(batch->shuffle, batch->compression)) {
     llb_reject(rejection, LLB_BAD_FLAG, 6, "The compression or shuffle is unknown.");
     return NULL;
   }
   llb_bytes stored = {NULL, 0};
-  uint8_t *compressed = llb_compress(batch->compression, batch->shuffle, batch->events, &stored.size);
+  uint8_t *compressed = llb_compress(batch, &stored.size);
   output out = {.big = batch->big_endian, .failed = !compressed};
   stored.data = compressed;
   put_batch(&out, batch, stored);

@@ -140,6 +140,14 @@ def record_faults():
         "event2",
         word(9),
     )
+    in_record(
+        "type-without-descriptor-ticks",
+        "unknown_type",
+        "The same where ticks are differences.",
+        replace(lz4, shuffle=17),
+        "event2",
+        word(9),
+    )
 
     kind = EventType(1, "e", [Field("bool", "b"), Field("string", "s"), Field("bytes", "d")])
     batch = with_events([kind], [Event(1, 5_000_000, [True, "abcdef", b"\x01"]), Event(1, 5_000_001, [False, "", b""])])

@@ -18,7 +18,10 @@ def reserved_and_unknown():
     lz4 = with_events([TABLE1], repetitive(30), compression="lz4", compress=compression.lz4, shuffle=16)
     patched("shuffle-odd", "bad_flag", "Shuffle 12, no multiple of 8.", lz4, "shuffle", "B", 12)
     patched("shuffle-136", "bad_flag", "Shuffle 136, above 128.", lz4, "shuffle", "B", 136)
+    patched("shuffle-1", "bad_flag", "Differences of ticks in rows of 0 bytes.", lz4, "shuffle", "B", 1)
+    patched("shuffle-137", "bad_flag", "Differences of ticks in rows of 136 bytes.", lz4, "shuffle", "B", 137)
     patched("shuffle-uncompressed", "bad_flag", "A shuffle without compression.", base(), "shuffle", "B", 16)
+    patched("ticks-uncompressed", "bad_flag", "Differences of ticks without compression.", base(), "shuffle", "B", 17)
     patched("clock-2", "bad_flag", "Clock 2.", base(), "clock", "B", 2)
     image = build(base())
     image.data[image.at["reserved"] + 4] = 1

@@ -82,7 +82,7 @@ class Batch:
     byte_order: str = "little"
     compression: str = "none"
     compress: object = None  # bytes -> bytes
-    shuffle: int = 0
+    shuffle: int = 0  # stride of the byte shuffle, plus 1 if ticks are differences
     flags: int = 0
     incarnation: bytes = bytes.fromhex("00112233445566778899aabbccddeeff")
     sequence: int = 1
@@ -237,6 +237,15 @@ def records(batch):
     return image, lengths
 
 
+def with_differences(data, stride, order):
+    """The first word of each row but the first, less the previous one's tick."""
+    rows = bytearray(data)
+    words = [struct.unpack_from(order + "Q", data, at)[0] for at in range(0, len(data) - stride + 1, stride)]
+    for row, (word, before) in enumerate(zip(words[1:], words), start=1):
+        struct.pack_into(order + "Q", rows, row * stride, (word - (before >> 16 << 16)) % 2**64)
+    return bytes(rows)
+
+
 def shuffled(data, stride):
     rows = len(data) // stride
     columns = b"".join(data[column : rows * stride : stride] for column in range(stride))
@@ -248,7 +257,11 @@ def build(batch, raw_events=None):
     entries = descriptors(batch)
     events, lengths = records(batch)
     raw = bytes(events.data) if raw_events is None else raw_events(events)
-    stored = shuffled(raw, batch.shuffle) if batch.shuffle else raw
+    stored, stride = raw, batch.shuffle & ~1
+    if batch.shuffle & 1:
+        stored = with_differences(stored, stride, events.order)
+    if stride:
+        stored = shuffled(stored, stride)
     if batch.compression != "none":
         stored = batch.compress(stored)
 

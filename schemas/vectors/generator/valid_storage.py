@@ -2,7 +2,7 @@
 
 from . import compression
 from .batches import BLOB, LARGEST_BATCH, LARGEST_STRING, TABLE1, base, repetitive, vector, with_events
-from .model import Event, EventType, Field, build
+from .model import Event, EventType, Field, Segment, build
 
 
 @vector("A default batch of 64 KiB full of Table 1 events: at most 16.5 bytes per event, everything included.")
@@ -46,6 +46,46 @@ def zstd_shuffle_big():
     return with_events(
         [TABLE1], repetitive(100), compression="zstd", compress=compression.zstd, shuffle=8, byte_order="big"
     )
+
+
+def from_two_threads():
+    """Two types of one length; ticks that repeat, run backwards at the second thread, jump by 2^47, and wrap."""
+    pair = [TABLE1, EventType(300, "other", [Field("u64", "u")])]
+    ticks = [5_000_000 + n // 2 * 2_700 for n in range(40)] + [4_990_000 + 35 * n for n in range(40)]
+    ticks += [2**47 - 1, 0, 2**47, 2**64 - 1, 3]
+    events = [Event(1, tick, [n, 0.5]) if n % 3 else Event(300, tick, [n]) for n, tick in enumerate(ticks)]
+    segments = [Segment(4242, events[:40]), Segment(4243, events[40:])]
+    return {"types": pair, "segments": segments, "counters": [len(events)] + [0] * 11}
+
+
+@vector("LZ4 behind a byte shuffle by records whose ticks are differences.")
+def lz4_ticks():
+    return with_events([TABLE1], repetitive(100), compression="lz4", compress=compression.lz4, shuffle=17)
+
+
+@vector("Differences of ticks that are 0, negative and as large as can be, of two threads and two types.")
+def zstd_ticks_of_two_threads():
+    return base(**from_two_threads(), compression="zstd", compress=compression.zstd, shuffle=17)
+
+
+@vector("The same from a big-endian machine.")
+def lz4_ticks_big():
+    return base(**from_two_threads(), compression="lz4", compress=compression.lz4, shuffle=17, byte_order="big")
+
+
+@vector("Differences in rows that are no records: of every word with the one before.")
+def lz4_ticks_of_words():
+    return with_events([TABLE1], repetitive(100), compression="lz4", compress=compression.lz4, shuffle=9)
+
+
+@vector("Differences in the widest rows, with bytes left over behind them.")
+def lz4_ticks_remainder():
+    return with_events([TABLE1], repetitive(43), compression="lz4", compress=compression.lz4, shuffle=129)
+
+
+@vector("Differences of ticks where there is only a part of a row: nothing changes.")
+def zstd_ticks_of_no_row():
+    return with_events([TABLE1], repetitive(2), compression="zstd", compress=compression.zstd, shuffle=41)
 
 
 @vector("A zstd frame that does not tell its size and ends with a checksum.")

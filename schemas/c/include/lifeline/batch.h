@@ -58,6 +58,7 @@ typedef struct llb_bytes {
 } llb_bytes;
 
 typedef enum llb_compression { LLB_PLAIN = 0, LLB_LZ4 = 1, LLB_ZSTD = 2 } llb_compression;
+enum { LLB_TICK_DIFFERENCES = 1 }; /* in shuffle */
 typedef enum llb_clock { LLB_TICKS = 0, LLB_MONOTONIC = 1 } llb_clock;
 
 enum {
@@ -143,8 +144,8 @@ typedef struct llb_event_type {
 typedef struct llb_batch {
   bool big_endian;
   uint8_t compression; /* llb_compression */
-  uint8_t shuffle;
-  uint8_t clock; /* llb_clock */
+  uint8_t shuffle;     /* 0, or the stride of the byte shuffle, | LLB_TICK_DIFFERENCES */
+  uint8_t clock;       /* llb_clock */
   uint32_t flags;
   uint8_t incarnation[16];
   uint64_t sequence;

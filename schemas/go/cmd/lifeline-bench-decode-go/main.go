@@ -73,6 +73,8 @@ func run(asJSON bool, rounds int, budget time.Duration) error {
 		{"table1-big-endian-by-event", table1(llb.Header{BigEndian: true}), decode((*sample.Sums).ConsumeTable1)},
 		{"table1-lz4-shuffled-by-event", table1(llb.Header{Compression: llb.LZ4, Shuffle: 16}),
 			decode((*sample.Sums).ConsumeTable1)},
+		{"table1-lz4-ticks-by-event", table1(llb.Header{Compression: llb.LZ4, Shuffle: 16 | llb.TickDifferences}),
+			decode((*sample.Sums).ConsumeTable1)},
 		{"mixed-by-event", sample.Mixed, decode((*sample.Sums).ConsumeMixed)},
 	}
 	for _, c := range cases {

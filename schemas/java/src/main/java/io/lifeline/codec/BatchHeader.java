@@ -71,7 +71,7 @@ public final class BatchHeader {
     return compression;
   }
 
-  /** Returns the stride of the byte shuffle, or 0. */
+  /** Returns 0, or the stride of the byte shuffle, plus 1 if ticks were stored as differences. */
   public int shuffle() {
     return shuffle;
   }

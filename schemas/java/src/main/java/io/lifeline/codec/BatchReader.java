@@ -92,8 +92,7 @@ public final class BatchReader {
       index.build(bytes, offset + eventsAt, offset, descriptors.byNumber());
       return;
     }
-    if (!decompressor.restore(
-        bytes, offset + eventsAt, header.eventsLength, header.compression, header.shuffle, header.rawLength)) {
+    if (!decompressor.restore(bytes, offset + eventsAt, header)) {
       findings.reject(Fault.BAD_COMPRESSION, eventsAt, "the events do not decompress to events_raw_length bytes");
     }
     raw = decompressor.events();

@@ -57,12 +57,17 @@ public final class BatchWriter {
     return this;
   }
 
-  /** Sets the compression of the events, after a byte shuffle by {@code stride} (0 for none). */
-  public BatchWriter compression(Compression value, int stride) {
-    check(stride >= 0 && stride <= 128 && stride % 8 == 0, "a shuffle is 0 or a multiple of 8 up to 128");
-    check(stride == 0 || value != Compression.NONE, "only compressed events are shuffled");
+  /**
+   * Sets the compression of the events.
+   *
+   * @param shuffle 0, or the stride of a byte shuffle before it, plus 1 to store ticks as differences, which pays if
+   *     every record has that length
+   */
+  public BatchWriter compression(Compression value, int shuffle) {
+    check(Shuffle.isKnown(shuffle), "a shuffle is 0, or a multiple of 8 up to 128, or one more");
+    check(shuffle == 0 || value != Compression.NONE, "only compressed events are shuffled");
     compression = value;
-    shuffle = stride;
+    this.shuffle = shuffle;
     return this;
   }
 
@@ -232,7 +237,7 @@ public final class BatchWriter {
   public byte[] toByteArray() {
     byte[] header = header();
     byte[] descriptors = descriptors();
-    byte[] events = Compressor.compress(records.toByteArray(), compression, shuffle);
+    byte[] events = Compressor.compress(records.toByteArray(), compression, shuffle, order == ByteOrder.BIG_ENDIAN);
     int total = header.length + descriptors.length + events.length + BatchHeader.CRC_LENGTH;
     if (total > BatchReader.MAX_BATCH_BYTES) {
       throw new BatchTooLargeException("a batch of " + total + " bytes is above the limit");

@@ -31,6 +31,10 @@ final class Bytes {
     return bigEndian ? Long.reverseBytes(value) : value;
   }
 
+  static void putLong(byte[] bytes, int at, long value, boolean bigEndian) {
+    LONG.set(bytes, at, bigEndian ? Long.reverseBytes(value) : value);
+  }
+
   /** Writes a little-endian long. */
   static void putLong(byte[] bytes, int at, long value) {
     LONG.set(bytes, at, value);

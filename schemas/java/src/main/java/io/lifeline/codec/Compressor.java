@@ -9,11 +9,17 @@ final class Compressor {
 
   private Compressor() {}
 
-  static byte[] compress(byte[] events, Compression compression, int stride) {
-    byte[] shuffled = events;
+  static byte[] compress(byte[] events, Compression compression, int shuffle, boolean bigEndian) {
+    int stride = Shuffle.strideOf(shuffle);
+    byte[] rows = events;
+    if (Shuffle.hasTickDifferences(shuffle)) {
+      rows = events.clone();
+      TickDifferences.take(rows, rows.length, stride, bigEndian);
+    }
+    byte[] shuffled = rows;
     if (stride > 0) {
-      shuffled = new byte[events.length];
-      Shuffle.shuffle(events, shuffled, events.length, stride);
+      shuffled = new byte[rows.length];
+      Shuffle.shuffle(rows, shuffled, rows.length, stride);
     }
     switch (compression) {
       case LZ4:

@@ -17,19 +17,24 @@ final class Decompressor {
     return restored;
   }
 
-  /**
-   * Decompresses the {@code length} bytes at {@code at}; returns false if they do not yield exactly {@code rawLength}.
-   */
-  boolean restore(byte[] bytes, int at, int length, Compression compression, int shuffle, int rawLength) {
+  /** Decompresses the events at {@code at}; returns false if they do not yield as many bytes as the header says. */
+  boolean restore(byte[] bytes, int at, BatchHeader header) {
+    int rawLength = header.rawLength;
+    int length = header.eventsLength;
+    Compression compression = header.compression;
     restored = atLeast(restored, rawLength);
-    if (shuffle == 0) {
+    if (header.shuffle == 0) {
       return decompress(bytes, at, length, compression, restored, rawLength);
     }
     shuffled = atLeast(shuffled, rawLength);
     if (!decompress(bytes, at, length, compression, shuffled, rawLength)) {
       return false;
     }
-    Shuffle.unshuffle(shuffled, restored, rawLength, shuffle);
+    int stride = Shuffle.strideOf(header.shuffle);
+    Shuffle.unshuffle(shuffled, restored, rawLength, stride);
+    if (Shuffle.hasTickDifferences(header.shuffle)) {
+      TickDifferences.undo(restored, rawLength, stride, header.bigEndian);
+    }
     return true;
   }
 

@@ -9,7 +9,6 @@ final class HeaderParser {
   private static final int VERSION = 1;
   private static final int KNOWN_FLAGS =
       BatchHeader.FINAL | BatchHeader.RECOVERED | BatchHeader.CLOCK_UNCERTAIN | BatchHeader.DERIVED;
-  private static final int MAX_SHUFFLE = 128;
 
   private final BatchHeader header;
   private final Findings findings;
@@ -97,7 +96,7 @@ final class HeaderParser {
       findings.report(Fault.BAD_FLAG, 6, "compression " + u8(6) + " is not known");
     }
     header.shuffle = u8(7);
-    if (header.shuffle % 8 != 0 || header.shuffle > MAX_SHUFFLE) {
+    if (!Shuffle.isKnown(header.shuffle)) {
       findings.report(Fault.BAD_FLAG, 7, "a shuffle by " + header.shuffle + " is not known");
     } else if (header.shuffle != 0 && header.compression == Compression.NONE) {
       findings.report(Fault.BAD_FLAG, 7, "events that are not compressed are shuffled");

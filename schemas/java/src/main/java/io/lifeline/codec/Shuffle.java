@@ -2,12 +2,30 @@ package io.lifeline.codec;
 
 /** The byte shuffle of FORMAT section 8: rows of {@code stride} bytes become columns. */
 final class Shuffle {
+  /** In the header's byte, beside the stride: ticks are stored as differences, see {@link TickDifferences}. */
+  static final int TICK_DIFFERENCES = 1;
+
+  private static final int MAX_STRIDE = 128;
   private static final int SIDE = 8;
   private static final long HALVES = 0x00000000ffffffffL;
   private static final long QUARTERS = 0x0000ffff0000ffffL;
   private static final long BYTES = 0x00ff00ff00ff00ffL;
 
   private Shuffle() {}
+
+  /** Returns whether the header's byte is 0, or a stride, which may have {@link #TICK_DIFFERENCES}. */
+  static boolean isKnown(int shuffle) {
+    int stride = strideOf(shuffle);
+    return shuffle == 0 || stride > 0 && stride <= MAX_STRIDE && stride % SIDE == 0;
+  }
+
+  static int strideOf(int shuffle) {
+    return shuffle & ~TICK_DIFFERENCES;
+  }
+
+  static boolean hasTickDifferences(int shuffle) {
+    return (shuffle & TICK_DIFFERENCES) != 0;
+  }
 
   static void shuffle(byte[] from, byte[] to, int length, int stride) {
     int rows = length / stride;

@@ -25,7 +25,8 @@ final class Repair {
   static byte[] withEvents(byte[] batch, byte[] rawEvents) {
     ByteBuffer buffer = ByteBuffer.wrap(batch).order(order(batch));
     int eventsAt = buffer.getInt(12) + buffer.getInt(60);
-    byte[] stored = Compressor.compress(rawEvents, Compression.ofNumber(batch[6]), batch[7] & 0xff);
+    byte[] stored =
+        Compressor.compress(rawEvents, Compression.ofNumber(batch[6]), batch[7] & 0xff, batch[5] == 1);
     byte[] whole = new byte[eventsAt + stored.length + BatchHeader.CRC_LENGTH];
     System.arraycopy(batch, 0, whole, 0, eventsAt);
     System.arraycopy(stored, 0, whole, eventsAt, stored.length);

@@ -68,6 +68,7 @@ public final class DecodeBench {
     measure("table1-by-event", table1, byEvent());
     measure("table1-big-endian-columns", table1(ByteOrder.BIG_ENDIAN, Compression.NONE, 0), columns());
     measure("table1-lz4-shuffled-columns", table1(ByteOrder.LITTLE_ENDIAN, Compression.LZ4, 16), columns());
+    measure("table1-lz4-ticks-columns", table1(ByteOrder.LITTLE_ENDIAN, Compression.LZ4, 17), columns());
     byte[] mixed = mixed();
     measure("mixed-columns", mixed, columns());
     measure("mixed-by-event", mixed, byEvent());
