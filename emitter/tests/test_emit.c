@@ -240,6 +240,21 @@ static void every_compression_arrives(void **state) {
   unsetenv("LIFELINE_COMPRESSION");
 }
 
+static void only_readers_that_know_them_get_differences_of_ticks(void **state) {
+  (void)state;
+  static const char *const wishes[] = {"compatible", "auto"};
+  for (int known = 0; known < 2; known++) {
+    setenv("LIFELINE_COMPRESSION", wishes[known], 1);
+    remove(directory.out);
+    test_batches batches = run(emit_a_few);
+    assert_int_equal(test_events_in(&batches), 1000);
+    assert_int_not_equal(batches.at[0]->compression, LLB_PLAIN);
+    assert_int_equal(batches.at[0]->shuffle & LLB_TICK_DIFFERENCES, known);
+    test_free_batches(&batches);
+  }
+  unsetenv("LIFELINE_COMPRESSION");
+}
+
 static void describe(void) {
   ll_options options = LL_OPTIONS_INIT;
   options.program = "pro\xffgram";
@@ -418,6 +433,7 @@ int main(void) {
       TEST(times_by_the_cpus_counter_are_those_of_the_emits),
       TEST(times_by_the_monotonic_clock_are_those_of_the_emits),
       TEST(every_compression_arrives),
+      TEST(only_readers_that_know_them_get_differences_of_ticks),
       TEST(host_program_and_context_travel_with_each_batch),
       TEST(a_flush_returns_when_the_sink_has_everything),
       TEST(values_of_a_type_that_is_off_need_not_be_computed),

@@ -1,7 +1,8 @@
 /* Compression of a batch's records, with the method chosen by trial.
  *
  * Raw records cost the harvester nothing but the broker much; whether LZ4 or Zstandard, with or without byte shuffle,
- * pays off depends on the events. The libraries are optional and loaded at run time: liblz4.so.1, libzstd.so.1.
+ * pays off depends on the events. If all records have one length, ticks are also stored as differences, where that is
+ * smaller. The libraries are optional and loaded at run time: liblz4.so.1, libzstd.so.1.
  */
 #ifndef LIFELINE_COMPRESS_H
 #define LIFELINE_COMPRESS_H
@@ -34,8 +35,11 @@ typedef struct ll_packed {
   uint8_t shuffle;
 } ll_packed;
 
-/* `wish` is auto, none, lz4 or zstd. If the wanted library is not installed, batches go uncompressed and `why` holds a
- * line; otherwise `why` is empty. NULL: out of memory. */
+/* A wish: like auto, but without differences of ticks, which readers of the first builds reject. */
+#define LL_COMPRESSION_COMPATIBLE "compatible"
+
+/* `wish` is auto, none, lz4, zstd or compatible. If the wanted library is not installed, batches go uncompressed and
+ * `why` holds a line; otherwise `why` is empty. NULL: out of memory. */
 ll_compressor *ll_compressor_create(const char *wish, char *why, size_t why_bytes);
 void ll_compressor_free(ll_compressor *compressor);
 

@@ -245,7 +245,7 @@ static ll_options known_options(const ll_options *options) {
 bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_t why_bytes) {
   static const char *const switch_names[] = {"on", "off", NULL};
   static const char *const policy_names[] = {"drop-newest", "block", NULL};
-  static const char *const compression_names[] = {"auto", "none", "lz4", "zstd", NULL};
+  static const char *const compression_names[] = {"auto", "none", "lz4", "zstd", "compatible", NULL};
   loader load = {why, why_bytes, true};
   ll_options options = known_options(given);
   memset(config, 0, sizeof *config);

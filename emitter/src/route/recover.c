@@ -89,7 +89,7 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
   const char *name = work->store->header->routes[route].name,
              *url = ll_routes_url(recovery->routes, name, recovery->url);
   ll_harvest *harvest = &work->harvests[work->count];
-  ll_compressor *compressor = ll_compressor_create("auto", why, why_bytes);
+  ll_compressor *compressor = ll_compressor_create(LL_COMPRESSION_COMPATIBLE, why, why_bytes); /* for any reader */
   if (compressor == NULL ||
       ll_harvest_start(harvest, work->store, route, work->types, compressor, BATCH_BYTES, false) != 0) {
     snprintf(why, why_bytes, "no memory");

@@ -29,7 +29,7 @@ typedef struct ll_stream_settings {
   ll_routes routes; /* the other routes */
   char program[256];
   char host[256];
-  const char *compression; /* auto, none, lz4 or zstd */
+  const char *compression; /* auto, none, lz4, zstd or compatible */
   size_t batch_bytes;
   ll_spool_settings spool;
 } ll_stream_settings;
