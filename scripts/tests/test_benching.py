@@ -30,6 +30,7 @@ from benching.results import console as console_results  # noqa: E402
 from benching.results import fileserver as fileserver_page  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
 from benching.results import transfers as transfers_page  # noqa: E402
+from benching.scale.grows import fewest  # noqa: E402
 from benching.suite import updated  # noqa: E402
 from benching.transfers.__main__ import judge  # noqa: E402
 from benching.transfers.answers import less, ours, papers_rule, truth  # noqa: E402
@@ -41,6 +42,14 @@ from benching.transfers.transfer import Run, written  # noqa: E402
 def row(values, floors=(), limit=None, disturbed=0, lost=0):
     noise = {"foreign": 0.5 if disturbed else 0.0, "stolen": 0, "waited": 0, "disturbed": disturbed}
     return Row(Case("a.row", "what", limit=limit), list(values), list(floors), lost, noise)
+
+
+class Scale(unittest.TestCase):
+    def test_the_jobs_of_either_broker_are_counted(self):
+        of = 'lifeline_events_total{{task="{}"}} {}\n'.format
+        self.assertEqual(fewest(of("summarise", 60) + of("ledger", 40) + of("archive", 50)), 40)
+        self.assertEqual(fewest(of("summarise+ledger-0", 20) + of("summarise+ledger-15", 30) + of("archive", 60)), 50)
+        self.assertEqual(fewest(of("summarise+ledger-0", 20)), 0)
 
 
 class Rows(unittest.TestCase):
