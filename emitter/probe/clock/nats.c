@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { QUESTIONS = 5, CLOSE_MS = 200 };
+enum { QUESTIONS = 5, OPENING_MS = 10, CLOSE_MS = 200 };
 
 #define MS UINT64_C(1000000)
 #define ROUND_NS (10000 * MS)
@@ -135,12 +135,18 @@ static void start_round(nats_clock *clock) {
 
 static void on_event(void *ctx, link_event event) {
   nats_clock *clock = ctx;
-  uint64_t now_ns = now().monotonic_ns;
   if (event == LINK_UP) clock->left = 0, clock->next_ns = 0;
+}
+
+static int64_t on_tick(void *ctx) {
+  nats_clock *clock = ctx;
+  uint64_t now_ns = now().monotonic_ns;
   /* The thread of the link may be faster than link_open. */
-  if (event != LINK_TICK || !__atomic_load_n(&clock->opened, __ATOMIC_ACQUIRE)) return;
+  if (!__atomic_load_n(&clock->opened, __ATOMIC_ACQUIRE)) return (int64_t)(now_ns / MS) + OPENING_MS;
   if (clock->left > 0 && now_ns - clock->asked.monotonic_ns > PATIENCE_NS) end_round(clock);
   if (clock->left == 0 && now_ns >= clock->next_ns) start_round(clock);
+  uint64_t due_ns = clock->left > 0 ? clock->asked.monotonic_ns + PATIENCE_NS : clock->next_ns;
+  return (int64_t)(due_ns / MS) + 1;
 }
 
 static void on_message(void *ctx, const wire_frame *message) {
@@ -174,7 +180,12 @@ static void *open_clock(const char *url, char *why, size_t why_bytes) {
   const char *bucket = sink_url_parameter(&clock->url, "control");
   if (bucket == NULL || strcmp(bucket, "on") == 0 || strcmp(bucket, "off") == 0) bucket = NATS_DEFAULT_CONTROL;
   snprintf(clock->subject, sizeof clock->subject, "$JS.API.STREAM.INFO.KV_%s", bucket);
-  link_callbacks callbacks = {clock, on_event, on_answer, on_message, on_end};
+  link_callbacks callbacks = {.ctx = clock,
+                              .event = on_event,
+                              .tick = on_tick,
+                              .answer = on_answer,
+                              .message = on_message,
+                              .end = on_end};
   clock->link =
       link_open(&clock->url, &clock->security, "lifeline-probe clock", &clock->report, &callbacks, why, why_bytes);
   if (clock->link == NULL) {

@@ -98,6 +98,10 @@ void flight_wake(flight *f) {
 
 unsigned flight_land_until(flight *f, int64_t now_ms, ll_sink_outcome outcome, const char *why) {
   unsigned landed = 0;
+  pthread_mutex_lock(&f->mutex);
+  bool none = f->count == 0;
+  pthread_mutex_unlock(&f->mutex);
+  if (none) return 0;
   for (unsigned slot = 0; slot < f->capacity; slot++) {
     pthread_mutex_lock(&f->mutex);
     bool due = f->slots[slot].taken && f->slots[slot].deadline_ms <= now_ms;

@@ -16,7 +16,9 @@ enum {
 };
 
 void nats_watch_start(nats_watch *watch) {
-  if (watch->control->name) __atomic_store_n(&watch->wanted, true, __ATOMIC_RELEASE);
+  if (!watch->control->name) return;
+  __atomic_store_n(&watch->wanted, true, __ATOMIC_RELEASE);
+  link_wake(watch->link); /* without a connection its thread sees the wish once it has one */
 }
 
 void nats_watch_up(nats_watch *watch) {
@@ -61,8 +63,9 @@ static void begin(nats_watch *watch) {
   if (link_subscribe(watch->link, inbox, watch->number)) link_publish(watch->link, &message);
 }
 
-void nats_watch_tick(nats_watch *watch) {
-  if (!__atomic_load_n(&watch->wanted, __ATOMIC_ACQUIRE) || flight_now_ms() < watch->due_ms) return;
+int64_t nats_watch_tick(nats_watch *watch) {
+  if (!__atomic_load_n(&watch->wanted, __ATOMIC_ACQUIRE)) return INT64_MAX;
+  if (flight_now_ms() < watch->due_ms) return watch->due_ms;
   char why[300];
   snprintf(why, sizeof why, "this user may not read the bucket %s", watch->control->name);
   switch (watch->state) {
@@ -70,6 +73,7 @@ void nats_watch_tick(nats_watch *watch) {
   case WATCH_ASKED: give_up(watch, why); break; /* the server does not answer forbidden requests */
   case WATCH_READS: rest(watch, 0); break;      /* no heartbeat: the server has lost the consumer */
   }
+  return watch->due_ms;
 }
 
 static void complete(nats_watch *watch) {

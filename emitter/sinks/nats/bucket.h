@@ -28,7 +28,10 @@ void nats_watch_start(nats_watch *watch);
 
 void nats_watch_up(nats_watch *watch);
 void nats_watch_down(nats_watch *watch);
-void nats_watch_tick(nats_watch *watch);
+
+/* Begins, or gives up what took too long. Returns when it must be called next. */
+int64_t nats_watch_tick(nats_watch *watch);
+
 void nats_watch_answer(nats_watch *watch, const char *suffix, const wire_frame *answer);
 void nats_watch_message(nats_watch *watch, const wire_frame *message);
 

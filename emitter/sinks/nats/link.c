@@ -10,7 +10,7 @@
 #include "flight.h"
 
 enum {
-  TICK_MS = 100,
+  LOOK_MS = 1000, /* whether the program has closed the socket, of which a waiting thread is not told */
   RETRY_FIRST_MS = 500,
   RETRY_MOST_MS = 5000,
   CONNECT_TIMEOUT_MS = 3000,
@@ -18,6 +18,7 @@ enum {
   PING_AFTER_MS = 20000, /* after this much silence */
   LOST_AFTER_MS = 60000,
   CLOSE_MS = 500, /* time for the server to receive what was published */
+  LAST_PING_MS = 100,
   ANSWERS = 1,    /* number of the inbox's subscription */
   MOST_SERVERS = 64,
 };
@@ -39,6 +40,10 @@ struct nats_link {
   bool ended; /* the thread has ended */
   bool left;  /* link_close timed out: the thread calls end */
 };
+
+static int64_t earlier(int64_t one_ms, int64_t other_ms) {
+  return one_ms < other_ms ? one_ms : other_ms;
+}
 
 static bool is(nats_link *link, const bool *what) {
   pthread_mutex_lock(&link->mutex);
@@ -90,34 +95,35 @@ static bool handle_frames(nats_link *link, bool *ponged) {
   }
 }
 
-/* Pings a silent server. False if it does not answer. */
-static bool still_there(nats_link *link, int64_t now_ms, int64_t *pinged_ms) {
-  int64_t silent_ms = now_ms - link->wire.heard_ms;
-  if (silent_ms < PING_AFTER_MS || now_ms - *pinged_ms < PING_AFTER_MS) return true;
-  *pinged_ms = now_ms;
-  return silent_ms < LOST_AFTER_MS && wire_say(&link->wire, "PING\r\n");
+static int64_t ping_due_ms(const nats_link *link, int64_t pinged_ms) {
+  int64_t heard_ms = link->wire.heard_ms;
+  return (heard_ms > pinged_ms ? heard_ms : pinged_ms) + PING_AFTER_MS;
 }
 
-/* Serves one connection until it is lost or the link is closed. */
+/* Pings a silent server. False if it does not answer. */
+static bool still_there(nats_link *link, int64_t now_ms, int64_t *pinged_ms) {
+  if (now_ms < ping_due_ms(link, *pinged_ms)) return true;
+  *pinged_ms = now_ms;
+  return now_ms - link->wire.heard_ms < LOST_AFTER_MS && wire_say(&link->wire, "PING\r\n");
+}
+
+/* Serves one connection until it is lost or the link is closed. It sleeps until something is received or due, so that
+ * the connection of an idle program costs next to nothing. */
 static void live(nats_link *link) {
-  int64_t tick_ms = 0, pinged_ms = 0, close_ms = INT64_MAX;
+  int64_t pinged_ms = 0, close_ms = INT64_MAX;
   for (bool ponged = false;;) {
     /* What was read is handled before the tick, which gives up batches without an acknowledgement: it may have waited
      * in the socket while another thread wrote to a slow link. */
-    bool good = handle_frames(link, &ponged) && wire_read(&link->wire, TICK_MS) && handle_frames(link, &ponged);
+    if (!handle_frames(link, &ponged)) return;
     int64_t now_ms = flight_now_ms();
-    if (!good || !still_there(link, now_ms, &pinged_ms)) return;
-    if (now_ms - tick_ms >= TICK_MS) {
-      link->callbacks.event(link->callbacks.ctx, LINK_TICK);
-      tick_ms = now_ms;
-    }
-    if (!is(link, &link->closing)) {
+    if (!is(link, &link->closing))
       ponged = false; /* only the PONG for link_close's PING counts */
-      continue;
-    }
-    if (close_ms == INT64_MAX) close_ms = now_ms + CLOSE_MS;
-    if (handle_frames(link, &ponged) && !ponged && now_ms < close_ms) continue;
-    return;
+    else if (close_ms == INT64_MAX)
+      close_ms = now_ms + CLOSE_MS;
+    if (ponged || now_ms >= close_ms || !still_there(link, now_ms, &pinged_ms)) return;
+    int64_t due_ms = earlier(link->callbacks.tick(link->callbacks.ctx), ping_due_ms(link, pinged_ms));
+    int64_t sleep_ms = earlier(earlier(due_ms, close_ms) - now_ms, LOOK_MS);
+    if (!wire_read(&link->wire, sleep_ms > 0 ? (int)sleep_ms : 0)) return;
   }
 }
 
@@ -307,8 +313,16 @@ bool link_nobody_answers(const wire_frame *answer) {
   return answer->bytes == 0 && strncmp(answer->headers, "NATS/1.0 503", 12) == 0;
 }
 
+static void ping(nats_link *link, int timeout_ms) {
+  static const char text[] = "PING\r\n";
+  wire_send(&link->wire, &(struct iovec){(void *)text, sizeof text - 1}, 1, timeout_ms);
+}
+
+void link_wake(nats_link *link) {
+  ping(link, SEND_MS);
+}
+
 void link_close(nats_link *link, int timeout_ms) {
-  static const char ping[] = "PING\r\n";
   int64_t end_ms = flight_now_ms() + timeout_ms;
   struct timespec latest = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000};
   pthread_mutex_lock(&link->mutex);
@@ -316,7 +330,7 @@ void link_close(nats_link *link, int timeout_ms) {
   pthread_cond_broadcast(&link->changed);
   pthread_mutex_unlock(&link->mutex);
   /* The PONG follows the server's receipt of all that was published, and wakes the thread. */
-  wire_send(&link->wire, &(struct iovec){(void *)ping, sizeof ping - 1}, 1, TICK_MS);
+  ping(link, LAST_PING_MS);
   pthread_mutex_lock(&link->mutex);
   while (!link->ended)
     if (pthread_cond_timedwait(&link->changed, &link->mutex, &latest) != 0) break;

@@ -7,12 +7,15 @@
 
 typedef struct nats_link nats_link;
 
-typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN, LINK_TICK } link_event;
+typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN } link_event;
 
 typedef struct link_callbacks {
   void *ctx;
-  /* All from the link's own thread, never after end. LINK_TICK comes every 100 ms while connected. */
+  /* All from the link's own thread, never after end. */
   void (*event)(void *ctx, link_event event);
+  /* Does what is due, and returns when it must be called next, by flight_now_ms; INT64_MAX: not by itself. Called while
+   * connected, also after everything that was received and after link_wake: otherwise the thread sleeps. */
+  int64_t (*tick)(void *ctx);
   /* A message on "<link_inbox>.<suffix>". */
   void (*answer)(void *ctx, const char *suffix, const wire_frame *message);
   /* A message of a subscription made by link_subscribe. */
@@ -46,6 +49,9 @@ typedef struct link_message {
 
 /* False while disconnected. A connection that does not take the whole message is closed. Thread-safe. */
 bool link_publish(nats_link *link, const link_message *message);
+
+/* Makes the link's thread call tick, if connected: the server answers a PING. Thread-safe. */
+void link_wake(nats_link *link);
 
 /* Only for the link's own thread. A subscription ends with its connection at the latest; its number must be above 1. */
 bool link_subscribe(nats_link *link, const char *subject, unsigned number);

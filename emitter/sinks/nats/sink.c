@@ -170,11 +170,12 @@ static void on_event(void *ctx, link_event event) {
     set(&sink->troubled, true);
     flight_hurry(&sink->flight, flight_now_ms() + FORBIDDEN_TIMEOUT_MS);
     break;
-  case LINK_TICK:
-    expire(sink);
-    nats_watch_tick(&sink->watch);
-    break;
   }
+}
+
+/* Batches that are not acknowledged in time expire in nats_poll, which the host calls while it waits for them. */
+static int64_t on_tick(void *ctx) {
+  return nats_watch_tick(&((ll_sink *)ctx)->watch);
 }
 
 /* The batch counts as acknowledged. Its id ends with its checksum, so the stored message is most likely the same batch,
@@ -321,7 +322,12 @@ static void on_end(void *ctx) {
 static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
   char name[HEADER_TEXT_BYTES + 16];
   snprintf(name, sizeof name, "lifeline %s", sink->program_header);
-  link_callbacks callbacks = {sink, on_event, on_answer, on_control, on_end};
+  link_callbacks callbacks = {.ctx = sink,
+                              .event = on_event,
+                              .tick = on_tick,
+                              .answer = on_answer,
+                              .message = on_control,
+                              .end = on_end};
   sink->watch.control = &sink->control;
   sink->link = link_open(&sink->url, &sink->security, name, &sink->report, &callbacks, error, error_bytes);
   sink->watch.link = sink->link;
