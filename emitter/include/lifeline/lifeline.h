@@ -108,7 +108,7 @@ typedef struct ll_options {
                               sealed batches, compressed */
   size_t batch_bytes;      /* LIFELINE_BATCH_BYTES; 64 KiB, 4 KiB to 256 KiB: grows to 14 times that, at most 896 KiB,
                               while earlier batches wait for the broker */
-  unsigned interval_ms;    /* LIFELINE_INTERVAL_MS; 1000: the longest time that an event waits to be sent */
+  unsigned interval_ms;    /* LIFELINE_INTERVAL_MS; 500: the longest time that an event waits to be sent */
   const char *compression; /* LIFELINE_COMPRESSION: auto, none, lz4, zstd or compatible; auto */
   const char *clock;       /* LIFELINE_CLOCK: auto, tsc or monotonic; auto */
 

@@ -267,7 +267,7 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
                                   ll_store_least_budget(config->streams.routes.count), 4ul << 30);
   config->streams.batch_bytes =
       bytes_of(&load, options.batch_bytes, "LIFELINE_BATCH_BYTES", 64u << 10, 4u << 10, 256u << 10);
-  config->interval_ms = small_number_of(&load, options.interval_ms, "LIFELINE_INTERVAL_MS", 1000, 1, 3600000);
+  config->interval_ms = small_number_of(&load, options.interval_ms, "LIFELINE_INTERVAL_MS", 500, 1, 3600000);
   config->block_timeout_ms =
       small_number_of(&load, options.block_timeout_ms, "LIFELINE_BLOCK_TIMEOUT_MS", 1000, 1, 3600000);
   config->flush_timeout_ms =
