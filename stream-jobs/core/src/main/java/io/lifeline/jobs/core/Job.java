@@ -47,6 +47,17 @@ public interface Job {
   default void punctuate(long nowMs, Output output) {}
 
   /**
+   * Returns whether results wait for nothing but {@link #punctuate}, or, on a host whose stages talk through the broker,
+   * for the first stage's next commit. A host asks after it has read batches and, if it can, does not wait for the
+   * second to end. False costs at most that second.
+   *
+   * @param nowMs as in {@link #punctuate}
+   */
+  default boolean isDue(long nowMs) {
+    return false;
+  }
+
+  /**
    * Permanently removes the state of emitters that have been silent for too long.
    *
    * @param nowMs the time by which to measure silence, see {@link RetentionClock}; not stream time, which may jump

@@ -122,6 +122,15 @@ public final class Pipeline {
     }
   }
 
+  /** See {@link Job#isDue}. */
+  public boolean isDue() {
+    if (!clock.isSet()) {
+      return false;
+    }
+    long nowMs = clock.nowMs();
+    return jobs.stream().anyMatch(job -> job.isDue(nowMs));
+  }
+
   /** Passes the current time to the jobs; to be called about every second, even without input. */
   public void punctuate(Output output) {
     if (!clock.isSet()) {

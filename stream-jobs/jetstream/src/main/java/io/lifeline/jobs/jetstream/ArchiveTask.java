@@ -28,6 +28,7 @@ final class ArchiveTask extends LeasedTask {
   static final String NAME = "archive";
   private static final int PARTITION = 0;
   private static final Duration POLL = Duration.ofMillis(100);
+  private static final Duration IDLE_POLL = Duration.ofMillis(250);
 
   private final Archive target;
   private final String[] subjects;
@@ -152,7 +153,7 @@ final class ArchiveTask extends LeasedTask {
   private void copy(BatchStream stream, ArchiveWriter archive, Lease lease) throws IOException, JetStreamApiException {
     while (!isStopping()) {
       lease.renewIfDue();
-      BatchStream.Received received = stream.next(POLL);
+      BatchStream.Received received = stream.next(archive.isStored() ? IDLE_POLL : POLL);
       if (received != null) {
         Position position = received.position();
         Rejection refusal = signatures.refusal(position, received.data(), received.signature());

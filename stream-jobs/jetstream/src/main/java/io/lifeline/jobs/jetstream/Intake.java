@@ -21,6 +21,9 @@ interface Intake {
   /** Advances time; called before every checkpoint, and about every second. */
   void punctuate(Output output);
 
+  /** Returns whether results wait for nothing but {@link #punctuate} and the checkpoint. */
+  boolean isDue();
+
   /** Writes pending changes to the state. */
   void save();
 
@@ -51,6 +54,11 @@ interface Intake {
       }
 
       @Override
+      public boolean isDue() {
+        return pipeline.isDue();
+      }
+
+      @Override
       public void save() {
         pipeline.save();
       }
@@ -76,6 +84,11 @@ interface Intake {
       @Override
       public void punctuate(Output output) {
         merger.punctuate(output);
+      }
+
+      @Override
+      public boolean isDue() {
+        return merger.isDue();
       }
 
       @Override

@@ -43,7 +43,7 @@ final class JobTask extends LeasedTask {
     Intake over(KeyedState state, String life);
   }
 
-  private static final Duration POLL = Duration.ofMillis(100);
+  private static final Duration IDLE_POLL = Duration.ofMillis(250);
 
   private final Source source;
   private final Settings settings;
@@ -98,8 +98,9 @@ final class JobTask extends LeasedTask {
       begins();
       int batches = 0;
       long checkpointedNs = System.nanoTime();
+      EarlyCheckpoint early = new EarlyCheckpoint(checkpointedNs);
       while (!isOver()) {
-        BatchStream.Received received = stream.next(POLL);
+        BatchStream.Received received = stream.next(batches > 0 ? EarlyCheckpoint.LOOK : IDLE_POLL);
         if (received != null) {
           long sequence = received.position().offset();
           if (source.isAll() && sequence > next) {
@@ -111,7 +112,9 @@ final class JobTask extends LeasedTask {
           nextSequence = next;
           batches++;
         }
-        boolean isDue = System.nanoTime() - checkpointedNs >= settings.checkpointInterval().toNanos();
+        long nowNs = System.nanoTime();
+        boolean isDue = nowNs - checkpointedNs >= settings.checkpointInterval().toNanos()
+            || batches > 0 && !isInBacklog() && early.isTime(nowNs, intake::isDue);
         lease.renewIfDue();
         if (isDue || batches >= settings.checkpointBatches()) {
           intake.punctuate(publisher);
@@ -137,6 +140,11 @@ final class JobTask extends LeasedTask {
       gauges.forEach(Runnable::run);
       intake.close();
     }
+  }
+
+  /** In a backlog the number of batches triggers the checkpoints, and nobody waits for a window of the past. */
+  private boolean isInBacklog() {
+    return behind >= settings.checkpointBatches();
   }
 
   private CheckpointStore checkpoints(KeyValue bucket) throws IOException, JetStreamApiException {

@@ -85,6 +85,23 @@ class JetStreamHostTest {
   }
 
   @Test
+  void aSummaryWaitsForNoCheckpoint() throws Exception {
+    Emitter emitter = new Emitter(1);
+    for (String groups : List.of("1", "2")) {
+      try (JetStreamHost host =
+          start("jobs", "summarise", "summarise.fields", "*:nbytes", "summarise.window", "1s", "nats.groups", groups,
+              "checkpoint.interval", "1h")) {
+        emitter.publish(jetStream, 20, false);
+        int closed = (int) emitter.events() - 10;
+        Map<String, JsonNode> summaries =
+            OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == closed);
+        assertThat(totalCount(summaries)).isEqualTo(closed);
+        assertThat(host.health().values()).containsOnly("running");
+      }
+    }
+  }
+
+  @Test
   void rejectsCorruptAndConflictingBatchesWithTheirPositionAndGoesOn() throws Exception {
     byte[] corrupt = new Emitter(1).nextBatch(false);
     corrupt[corrupt.length - 1] ^= 1;

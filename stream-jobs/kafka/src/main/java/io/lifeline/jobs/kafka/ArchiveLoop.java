@@ -41,6 +41,7 @@ final class ArchiveLoop implements Runnable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ArchiveLoop.class);
   private static final Duration POLL = Duration.ofMillis(100);
+  private static final Duration IDLE_POLL = Duration.ofSeconds(1);
   private static final long FIRST_PAUSE_MS = 500;
   private static final long LONGEST_PAUSE_MS = 30_000;
 
@@ -211,7 +212,7 @@ final class ArchiveLoop implements Runnable {
         if (!hasFailed) {
           status = RUNNING;
         }
-        ConsumerRecords<byte[], byte[]> messages = consumer.poll(POLL);
+        ConsumerRecords<byte[], byte[]> messages = consumer.poll(archive.isStored() ? IDLE_POLL : POLL);
         feed.hasRead();
         for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);

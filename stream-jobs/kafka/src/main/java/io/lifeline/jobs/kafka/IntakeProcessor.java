@@ -43,6 +43,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
   private byte[] partition;
   private Pipeline pipeline;
   private ReadPosition readPosition;
+  private SharedMoments early;
   private Metrics.Counter untopical;
 
   IntakeProcessor(TopologySettings settings, List<Plan> plans) {
@@ -71,6 +72,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
             state, settings.logStart(), (partition, from, to) -> pipeline.expired(partition, from, to, true));
     requireTopic();
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::punctuate);
+    early = new SharedMoments(context, this::commitEarly);
   }
 
   @Override
@@ -87,6 +89,15 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
     }
     readPosition.save();
     pipeline.save();
+    if (pipeline.isDue()) {
+      early.ask(message.timestamp());
+    }
+  }
+
+  /** The second stage reads nothing that is not committed. */
+  private void commitEarly() {
+    punctuate(System.currentTimeMillis());
+    context.commit();
   }
 
   private void requireTopic() {

@@ -26,6 +26,7 @@ final class SecondStageProcessor<P> implements Processor<String, byte[], String,
   private ProcessorContext<String, Outgoing> context;
   private TwoStagePlan.SecondStage<P> stage;
   private SourceClocks clocks;
+  private SharedMoments early;
 
   SecondStageProcessor(TopologySettings settings, TwoStagePlan<P> job) {
     this.settings = settings;
@@ -43,6 +44,7 @@ final class SecondStageProcessor<P> implements Processor<String, byte[], String,
     stage = job.second(state);
     clocks = new SourceClocks(state, settings.nanoTime(), settings.partitions(), job.idleNs());
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::tick);
+    early = new SharedMoments(context, this::publishWhatIsDue);
   }
 
   @Override
@@ -50,6 +52,15 @@ final class SecondStageProcessor<P> implements Processor<String, byte[], String,
     clocks.observe(partition(message), message.timestamp());
     stage.accept(job.fromBytes(message.value()), message.timestamp(), this);
     save();
+    early.ask(message.timestamp());
+  }
+
+  /** By then the parts of all batches that were committed together have been read. */
+  private void publishWhatIsDue() {
+    if (stage.isDue(clocks.nowMs())) {
+      tick(context.currentSystemTimeMs());
+      context.commit();
+    }
   }
 
   /** Returns the partition that the batch was read from. */

@@ -129,6 +129,14 @@ class JobsTopologyTest {
   }
 
   @Test
+  void aSummaryWaitsNoSecond() {
+    send(1, Batches.reads(1, 1, false, START_S, 100));
+    send(1, Batches.reads(1, 2, false, START_S + 15, 200));
+    advance(Duration.ofMillis(100));
+    assertThat(output("lifeline.summaries").readValuesToList()).singleElement().asString().contains("\"sum\":100");
+  }
+
+  @Test
   void samplesOfASenderAndAReceiverMeetAndBecomeOneAlert() {
     for (int second = 0; second < 40; second++) {
       send(1, Batches.operations(1, second + 1, START_S + second, "disk.read", 10));

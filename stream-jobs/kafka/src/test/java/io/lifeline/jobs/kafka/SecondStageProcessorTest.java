@@ -101,7 +101,8 @@ class SecondStageProcessorTest {
   private void pass(Duration time) {
     wallClockMs += time.toMillis();
     context.setCurrentSystemTimeMs(wallClockMs);
-    context.scheduledPunctuators().forEach(punctuator -> punctuator.getPunctuator().punctuate(wallClockMs));
+    context.scheduledPunctuators().stream().filter(punctuator -> !punctuator.cancelled())
+        .forEach(punctuator -> punctuator.getPunctuator().punctuate(wallClockMs));
   }
 
   private List<String> alerts() {

@@ -34,6 +34,11 @@ public non-sealed interface TwoStagePlan<P> extends Plan {
      */
     void punctuate(long nowMs, boolean isComplete, Output output);
 
+    /** See {@link Job#isDue}. */
+    default boolean isDue(long nowMs) {
+      return false;
+    }
+
     /** Writes what changed since the last call into the state. */
     void save();
   }
@@ -62,6 +67,9 @@ public non-sealed interface TwoStagePlan<P> extends Plan {
     void accept(byte[] message);
 
     void punctuate(Output output);
+
+    /** See {@link Job#isDue}. */
+    boolean isDue();
 
     /** Writes what changed since the last call into the state. */
     void save();

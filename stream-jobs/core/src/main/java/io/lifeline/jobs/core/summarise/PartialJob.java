@@ -13,7 +13,8 @@ import java.util.Map;
 /**
  * The first stage of summarise: batches are partitioned by emitter, summaries by key, so a batch becomes partial
  * aggregates for the tasks that own their keys. Their progress advances those tasks' watermarks. All tasks are also
- * sent each emitter's progress at intervals and when it ends, since they may receive none of its partials.
+ * sent each emitter's progress when it has passed the end of a window, at intervals, and when it ends, since they may
+ * receive none of its partials.
  */
 final class PartialJob implements Job {
 
@@ -25,10 +26,12 @@ final class PartialJob implements Job {
   private final PartialAggregator aggregator;
   private final Next<Partial> next;
   private final Map<RouteKey, Long> toldMs = new HashMap<>();
+  private final WindowEnds ends;
 
   PartialJob(SummariseSettings settings, Metrics metrics, Next<Partial> next) {
     this.aggregator = new PartialAggregator(settings, metrics);
     this.next = next;
+    this.ends = new WindowEnds(settings);
   }
 
   @Override
@@ -47,21 +50,29 @@ final class PartialJob implements Job {
   }
 
   private boolean isProgressDue(Progress progress) {
+    boolean passes = ends.observe(progress);
     if (progress.isFinal()) {
       toldMs.remove(progress.emitter());
       return true;
     }
     Long told = toldMs.get(progress.emitter());
-    if (told != null && progress.brokerTimeMs() - told < PROGRESS_INTERVAL_MS) {
+    if (told != null && !passes && progress.brokerTimeMs() - told < PROGRESS_INTERVAL_MS) {
       return false;
     }
     toldMs.put(progress.emitter(), progress.brokerTimeMs());
     return true;
   }
 
+  /** Returns whether the second stage may wait for what was passed on. */
+  @Override
+  public boolean isDue(long nowMs) {
+    return ends.isPassed();
+  }
+
   /** Forgets silent emitters; when one resumes, its progress is sent at once. */
   @Override
   public void punctuate(long nowMs, Output output) {
+    ends.startOver(nowMs);
     toldMs.values().removeIf(told -> nowMs - told > PROGRESS_INTERVAL_MS);
   }
 }

@@ -29,6 +29,7 @@ public final class ShareJob implements Job {
   private static final int ENTRIES_PER_SHARE = 16;
 
   private final PartialAggregator aggregator;
+  private final WindowEnds ends;
   private final KeyedState state;
   private final String life;
   private final int groups;
@@ -47,6 +48,7 @@ public final class ShareJob implements Job {
   public ShareJob(
       SummariseSettings settings, String life, int groups, int group, KeyedState state, Metrics metrics) {
     this.aggregator = new PartialAggregator(settings, metrics);
+    this.ends = new WindowEnds(settings);
     this.state = state;
     this.life = life;
     this.groups = groups;
@@ -90,12 +92,20 @@ public final class ShareJob implements Job {
   }
 
   private void observe(Progress progress) {
+    ends.observe(progress);
     emitters.merge(progress.emitter(), progress, Progress::later);
+  }
+
+  /** Returns whether the merging task may wait for a share. */
+  @Override
+  public boolean isDue(long nowMs) {
+    return ends.isPassed();
   }
 
   /** Sends the merged contributions; the last share also carries the emitters' progress, after all values. */
   @Override
   public void punctuate(long nowMs, Output output) {
+    ends.startOver(nowMs);
     if (emitters.isEmpty()) {
       return;
     }

@@ -111,6 +111,11 @@ public final class ShareMerger implements Merger {
   }
 
   @Override
+  public boolean isDue() {
+    return clocks.isSet() && merger.isDue(clocks.nowMs());
+  }
+
+  @Override
   public void save() {
     for (int group : changed) {
       state.put(PREFIX + group, encode(seen.get(group)));

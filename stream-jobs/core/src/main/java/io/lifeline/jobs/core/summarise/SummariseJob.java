@@ -38,6 +38,11 @@ public final class SummariseJob implements Job {
   }
 
   @Override
+  public boolean isDue(long nowMs) {
+    return merger.isDue(nowMs);
+  }
+
+  @Override
   public void save() {
     merger.save();
   }

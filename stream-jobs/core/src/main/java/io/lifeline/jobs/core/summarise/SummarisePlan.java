@@ -55,6 +55,11 @@ record SummarisePlan(SummariseSettings settings, Metrics metrics) implements Two
       }
 
       @Override
+      public boolean isDue(long nowMs) {
+        return merger.isDue(nowMs);
+      }
+
+      @Override
       public void save() {
         merger.save();
       }

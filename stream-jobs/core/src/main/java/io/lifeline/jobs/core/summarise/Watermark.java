@@ -93,18 +93,35 @@ final class Watermark {
     Set<RouteKey> idle = new HashSet<>();
     active.forEach(
         (emitter, reached) -> {
-          if (nowMs - reached.brokerTimeMs() >= idleMs) {
+          if (isIdle(reached, nowMs)) {
             idle.add(emitter);
           }
         });
     active.keySet().removeAll(idle);
     changed.addAll(idle);
     long nowNs = nowMs * NS_PER_MS;
-    long least = active.values().stream().mapToLong(Reached::newestNs).min().orElse(Long.MAX_VALUE);
+    long least = leastNs(nowMs);
     arrive(Math.min(least, nowNs + Math.max(leadNs, 0)));
     if (isComplete && leadNs != Long.MIN_VALUE) {
       pass(Math.min(least, nowNs + Math.min(leadNs, 0)));
     }
+  }
+
+  /** Returns what {@link #arrivedNs} would be after {@link #advance} with this time. */
+  long arrivingNs(long nowMs) {
+    return Math.max(arrivedNs, Math.min(leastNs(nowMs), nowMs * NS_PER_MS + Math.max(leadNs, 0)));
+  }
+
+  private long leastNs(long nowMs) {
+    return active.values().stream()
+        .filter(reached -> !isIdle(reached, nowMs))
+        .mapToLong(Reached::newestNs)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
+  private boolean isIdle(Reached reached, long nowMs) {
+    return nowMs - reached.brokerTimeMs() >= idleMs;
   }
 
   private void arrive(long ns) {

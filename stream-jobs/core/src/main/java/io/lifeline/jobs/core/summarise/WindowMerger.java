@@ -18,7 +18,7 @@ import java.util.TreeMap;
  * is removed when its time for late data has passed (see {@link Watermark}). Used by one thread.
  *
  * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link
- * #punctuate} every second, and {@link #save} before it makes the state durable.
+ * #punctuate} every second and as soon as a window is due ({@link #isDue}), and {@link #save} before it makes the state durable.
  */
 public final class WindowMerger {
 
@@ -105,6 +105,13 @@ public final class WindowMerger {
 
   public void observe(Progress progress) {
     watermark.observe(progress);
+  }
+
+  /** Returns whether {@link #punctuate} would publish a window for the first time. */
+  boolean isDue(long nowMs) {
+    long closedNs = Math.max(watermark.arrivedNs(), Long.MIN_VALUE + settings.windowNs());
+    Long next = windows.higherKey(closedNs - settings.windowNs());
+    return next != null && next + settings.windowNs() <= watermark.arrivingNs(nowMs);
   }
 
   /**

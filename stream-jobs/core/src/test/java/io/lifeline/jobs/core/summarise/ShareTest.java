@@ -74,6 +74,25 @@ class ShareTest {
     job.punctuate(START_S * 1000, (to, key, id, value) -> shares.add(value));
   }
 
+  @Test
+  void isDueInEachStageWhenAnEmitterHasPassedTheEndOfAWindow() throws RejectedBatchException {
+    ShareMerger merger = merger();
+    acceptAt(1, 1, quick, 1, false, 5);
+    assertThat(quick.isDue(0)).isFalse();
+    punctuate(quick);
+    merge(merger);
+    assertThat(merger.isDue()).isFalse();
+    acceptAt(11, 11, quick, 1, false, 6);
+    assertThat(quick.isDue(0)).isTrue();
+    punctuate(quick);
+    assertThat(quick.isDue(0)).as("the share is sent").isFalse();
+    shares.forEach(merger::accept);
+    assertThat(merger.isDue()).isTrue();
+    punctuate(merger);
+    assertThat(merger.isDue()).isFalse();
+    assertThat(summaries).hasSize(1);
+  }
+
   private void merge(ShareMerger merger) {
     shares.forEach(merger::accept);
     punctuate(merger);

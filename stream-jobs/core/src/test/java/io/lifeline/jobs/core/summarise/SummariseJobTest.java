@@ -77,6 +77,23 @@ class SummariseJobTest {
   }
 
   @Test
+  void isDueOnceForEachWindowAndNotForItsRevisions() {
+    assertThat(isDue(1)).isFalse();
+    accept(1, 1, 5, reads(1, 1, 5));
+    assertThat(isDue(5)).isFalse();
+    accept(1, 2, 11, reads(1, 2, 10.5));
+    assertThat(isDue(11)).isTrue();
+    punctuate(11);
+    assertThat(isDue(11)).as("it is published").isFalse();
+    accept(1, 3, 12, reads(1, 3, 4));
+    assertThat(isDue(12)).as("a revision can wait").isFalse();
+    accept(2, 1, 13, reads(2, 1, 12));
+    accept(1, 4, 25, reads(1, 4, 25));
+    assertThat(isDue(25)).as("emitter 2 may still send").isFalse();
+    assertThat(isDue(43)).as("emitter 2 is idle").isTrue();
+  }
+
+  @Test
   void countsDataThatCameTooLateForItsWindow() {
     accept(1, 1, 1, reads(1, 1, 1));
     accept(1, 2, 3700, reads(1, 2, 3700));
@@ -198,6 +215,10 @@ class SummariseJobTest {
 
   private void punctuate(double seconds) {
     job.punctuate(START_MS + (long) (seconds * 1000), output);
+  }
+
+  private boolean isDue(double seconds) {
+    return job.isDue(START_MS + (long) (seconds * 1000));
   }
 
   private Sent onlyOne() {
