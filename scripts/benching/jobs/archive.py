@@ -19,8 +19,11 @@ COPY = "copy.binary"
 POSTGRES = Case("archive.postgres", "an event type of 5 columns; tables stand, rows and position are committed together",
                 "rows/s", (at_least("ratio", 0.95),))
 MANY = Case("archive.postgres.1000types", "1,000 event types that take turns, a table each", "rows/s")
+EMITTERS = Case("archive.postgres.emitters", "10,000 emitters, 20 events in a batch; the same events in batches of 25,000 by 8",
+                "events/s", (at_least("ratio", 0.5),))
+FEW = "emitters.8"
 CASES = [Case(name, f"{what}; per core, files synced", "rows/s", (at_least("per_s", least),))
-         for name, (_, least, what) in PARQUET.items()] + [POSTGRES, MANY]
+         for name, (_, least, what) in PARQUET.items()] + [POSTGRES, MANY, EMITTERS]
 
 
 @contextlib.contextmanager
@@ -57,4 +60,9 @@ def measure(names, quick):
             found = measured(bench, *where, "--types", 1000, "--rounds", 1 if quick else 3, "--million", 1)
         ours = found["archive.postgres"]
         rows.append(Row(MANY, ours.pop("per_s"), details=ours))
+    if EMITTERS.name in names:
+        with postgres() as where:
+            found = measured("io.lifeline.jobs.bench.EmittersBench", *where, *(["--rounds", 2] if quick else []))
+        ours = found[EMITTERS.name]
+        rows.append(Row(EMITTERS, ours.pop("per_s"), {FEW: found[FEW]["per_s"]}, details=ours))
     return rows

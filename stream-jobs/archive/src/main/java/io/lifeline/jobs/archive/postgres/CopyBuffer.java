@@ -7,6 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.postgresql.copy.CopyIn;
@@ -177,6 +179,37 @@ final class CopyBuffer {
     bytes[size + 4] = 1;
     System.arraycopy(utf8, 0, bytes, size + 5, utf8.length);
     size += 5 + utf8.length;
+  }
+
+  /**
+   * Writes a value of a type of SQL: text or jsonb from a String, integer, bigint and boolean, an unsigned numeric from
+   * its decimal digits, timestamptz from an Instant; null is NULL.
+   */
+  void put(String type, Object value) {
+    if (value == null) {
+      putNull();
+      return;
+    }
+    switch (type) {
+      case "text" -> putText((String) value);
+      case "jsonb" -> putJson((String) value);
+      case "integer" -> putInt((Integer) value);
+      case "bigint" -> putLong((Long) value);
+      case "boolean" -> putBool((Boolean) value);
+      case "numeric" -> putUnsigned(Long.parseUnsignedLong((String) value));
+      case "timestamptz" -> putMicros(ChronoUnit.MICROS.between(Instant.EPOCH, (Instant) value));
+      default -> throw new IllegalArgumentException("no value of type " + type + " can be written");
+    }
+  }
+
+  /** Sends the full segments and returns their memory to the pool; {@link #sendTo} sends the rest. */
+  void sendFull(CopyIn copy) throws SQLException {
+    for (; !full.isEmpty(); full.remove(0)) {
+      byte[] segment = full.get(0).array();
+      send(copy, segment, full.get(0).limit());
+      fullCapacity -= segment.length;
+      pool.give(segment);
+    }
   }
 
   /** Sends header, rows and trailer; the buffer stays unchanged. */

@@ -4,8 +4,9 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.Sql;
-import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -23,8 +24,8 @@ final class LatestRows {
     static final Comparator<Key> ORDER = Comparator.comparing(Key::type).thenComparing(Key::incarnation);
   }
 
-  private static final String COLUMNS =
-      "type, incarnation, ts_us, ts_ns, level, host, program, sequence, event_index, id, fields";
+  private static final String COLUMNS = "type text, incarnation text, ts timestamptz, ts_ns bigint, level text,"
+      + " host text, program text, sequence numeric, event_index integer, id text, fields jsonb";
 
   private record Entry(EventValues values, long timeNs, String host, String program, long sequence, int eventIndex) {}
 
@@ -61,27 +62,24 @@ final class LatestRows {
     return ENTRY_BYTES * entries.size() + valueBytes;
   }
 
-  /** Stores the rows in order, so that two writers that update the same ones cannot deadlock. */
-  void store(Connection connection, Schema schema) throws SQLException {
-    RowArrays rows = new RowArrays("text", "text", "bigint", "bigint", "text", "text", "text", "numeric", "integer",
-        "text", "text");
-    for (Map.Entry<Key, Entry> latest : ordered()) {
-      Entry entry = latest.getValue();
-      rows.add(latest.getKey().type(), latest.getKey().incarnation().toString(),
-          Math.floorDiv(entry.timeNs(), 1_000), entry.timeNs(), entry.values().version().type().level(),
-          Sql.clean(entry.host()), Sql.clean(entry.program()), Long.toUnsignedString(entry.sequence()),
-          entry.eventIndex(), entry.values().id(), entry.values().json());
-    }
-    rows.execute(connection, "INSERT INTO " + schema.own("latest") + " AS l SELECT type, incarnation,"
-        + " 'epoch'::timestamptz + ts_us * interval '1 microsecond', ts_ns, level, host, program, sequence,"
-        + " event_index, id, fields::jsonb FROM " + rows.source(COLUMNS)
-        + " ON CONFLICT (type, incarnation) DO UPDATE SET ts = excluded.ts, ts_ns = excluded.ts_ns, level ="
-        + " excluded.level, host = excluded.host, program = excluded.program, sequence = excluded.sequence,"
-        + " event_index = excluded.event_index, id = excluded.id, fields = excluded.fields"
-        + " WHERE l.ts_ns <= excluded.ts_ns");
+  /** Stores the rows, unless there are newer ones. */
+  void store(Upserts upserts, Schema schema) throws SQLException {
+    upserts.store(Upserts.Table.of(schema.own("latest"), "staged_latest", COLUMNS, 2, "old.ts_ns <= new.ts_ns"),
+        ordered(), LatestRows::row);
   }
 
   private List<Map.Entry<Key, Entry>> ordered() {
     return entries.entrySet().stream().sorted(Map.Entry.comparingByKey(Key.ORDER)).toList();
+  }
+
+  private static Object[] row(Map.Entry<Key, Entry> latest) {
+    Entry entry = latest.getValue();
+    return new Object[] {latest.getKey().type(), latest.getKey().incarnation().toString(), time(entry.timeNs()),
+        entry.timeNs(), entry.values().version().type().level(), Sql.clean(entry.host()), Sql.clean(entry.program()),
+        Long.toUnsignedString(entry.sequence()), entry.eventIndex(), entry.values().id(), entry.values().json()};
+  }
+
+  private static Instant time(long ns) {
+    return Instant.EPOCH.plus(Math.floorDiv(ns, 1_000L), ChronoUnit.MICROS);
   }
 }

@@ -60,7 +60,7 @@ final class PostgresPartition extends PartitionWriter {
     super(partition, session.options().roll(), feed);
     this.partition = partition;
     this.session = session;
-    this.routes = new RouteTable(session.connection(), session.schema(), partition);
+    this.routes = new RouteTable(session.connection(), session.upserts(), session.schema(), partition);
     session.run("cannot open", () -> {
       if (!session.schema().tryLockPartition(session.connection(), partition)) {
         throw new ArchiveCollisionException("partition " + partition + " of the archive in " + session.options().url()
@@ -97,8 +97,11 @@ final class PostgresPartition extends PartitionWriter {
 
   @Override
   protected String prepare(BatchReader batch) throws IOException {
+    if (session.catalog().knows(batch.types())) {
+      return null;
+    }
     String refusal = session.catalog().refusal(batch.types());
-    if (refusal == null && !session.catalog().knows(batch.types())) {
+    if (refusal == null) {
       session.run("cannot make tables in", () -> session.catalog().prepare(batch.types()));
     }
     return refusal;
@@ -184,7 +187,7 @@ final class PostgresPartition extends PartitionWriter {
   private void transact(PostgresRoll roll, Span span) throws SQLException, IOException {
     movePosition(span);
     session.reached(StoreStep.POSITION_MOVED);
-    roll.copy(session.connection(), session.schema(), session.partitions());
+    roll.copy(session.connection(), session.schema(), session.partitions(), session.upserts());
     routes.store(roll.routeEntries());
     session.reached(StoreStep.ROWS_COPIED);
     session.connection().commit();

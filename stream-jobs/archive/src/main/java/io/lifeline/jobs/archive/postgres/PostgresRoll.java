@@ -79,7 +79,7 @@ final class PostgresRoll {
   }
 
   /** Writes all rows directly into the partitions: routing each row through the table costs the server a tenth. */
-  void copy(Connection connection, Schema schema, TimePartitions partitions) throws SQLException {
+  void copy(Connection connection, Schema schema, TimePartitions partitions, Upserts upserts) throws SQLException {
     CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
     for (EventRows rows : types.values()) {
       String columns = rows.columns();
@@ -91,7 +91,7 @@ final class PostgresRoll {
     if (batches.count() > 0) {
       copy(copies, schema.own("batches"), BatchRows.COLUMNS, batches.rows());
     }
-    latest.store(connection, schema);
+    latest.store(upserts, schema);
   }
 
   private static void copy(CopyManager copies, String table, String columns, CopyBuffer rows) throws SQLException {

@@ -42,6 +42,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private final Schema schema;
   private final Catalog catalog;
   private final TimePartitions partitions;
+  private final Upserts upserts;
   private final Expiry expiry;
   private final ExecutorService storer = Executors.newSingleThreadExecutor(PostgresSession::thread);
   private Task last;
@@ -92,6 +93,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
       schema.create(connection);
       this.catalog = new Catalog(connection, schema);
       this.partitions = new TimePartitions(connection, schema, options.partition());
+      this.upserts = new Upserts(connection);
       this.expiry = new Expiry(connection, schema, partitions, EXPIRY_STEPS);
       MissingIndexes.make(options, schema, connection);
       connection.commit();
@@ -122,6 +124,10 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   TimePartitions partitions() {
     return partitions;
+  }
+
+  Upserts upserts() {
+    return upserts;
   }
 
   /** Records the broker time of a message. */

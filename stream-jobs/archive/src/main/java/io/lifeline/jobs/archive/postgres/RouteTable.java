@@ -3,7 +3,6 @@ package io.lifeline.jobs.archive.postgres;
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.Sql;
-import io.lifeline.jobs.core.RouteKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -12,6 +11,7 @@ import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,23 +24,28 @@ import java.util.stream.Stream;
  * from new batches after a restart.
  */
 final class RouteTable {
-  private static final String COLUMNS = "incarnation, route, route_name, host, program, pid, runs, batches,"
-      + " archived, last_sequence, final, recovered, last_broker_time, "
-      + Arrays.stream(Counter.values()).map(Counter::label).collect(Collectors.joining(", "));
-  private static final String[] TYPES = Stream.concat(
-      Stream.of("text", "integer", "text", "text", "text", "bigint", "text", "bigint", "bigint", "numeric", "boolean",
-          "boolean", "timestamptz"),
-      Arrays.stream(Counter.values()).map(counter -> "numeric")).toArray(String[]::new);
-  private static final int KEY_COLUMNS = 2;
+  private static final String COLUMNS = Stream.concat(
+      Stream.of("partition integer", "incarnation text", "route integer", "route_name text", "host text",
+          "program text", "pid bigint", "runs text", "batches bigint", "archived bigint", "last_sequence numeric",
+          "final boolean", "recovered boolean", "last_broker_time timestamptz"),
+      Arrays.stream(Counter.values()).map(counter -> counter.label() + " numeric")).collect(Collectors.joining(", "));
+
+  /** The partition, which no other writer writes, the incarnation and the route. */
+  private static final int KEY_COLUMNS = 3;
+
+  private static final Comparator<RouteEntry> ORDER =
+      Comparator.comparing(RouteEntry::incarnation).thenComparing(RouteEntry::route);
 
   private final Connection connection;
-  private final String table;
+  private final Upserts upserts;
+  private final Upserts.Table table;
   private final int partition;
-  private final Map<RouteKey, RouteEntry> known = new HashMap<>();
+  private final Map<String, RouteEntry> known = new HashMap<>();
 
-  RouteTable(Connection connection, Schema schema, int partition) {
+  RouteTable(Connection connection, Upserts upserts, Schema schema, int partition) {
     this.connection = connection;
-    this.table = schema.own("routes_by_partition");
+    this.upserts = upserts;
+    this.table = Upserts.Table.of(schema.own("routes_by_partition"), "staged_routes", COLUMNS, KEY_COLUMNS, "true");
     this.partition = partition;
   }
 
@@ -48,8 +53,8 @@ final class RouteTable {
    * Reads the routes whose last batch is at most that much older than the newest one or than now, whichever is earlier.
    */
   void load(long nowMs, long rememberedMs, Consumer<RouteEntry> visitor) throws SQLException {
-    try (PreparedStatement query = select("last_broker_time >= least(?, (SELECT max(last_broker_time) FROM " + table
-        + " WHERE partition = " + partition + ")) - ? * interval '1 millisecond'")) {
+    try (PreparedStatement query = select("last_broker_time >= least(?, (SELECT max(last_broker_time) FROM "
+        + table.name() + " WHERE partition = " + partition + ")) - ? * interval '1 millisecond'")) {
       query.setTimestamp(2, new Timestamp(nowMs));
       query.setLong(3, rememberedMs);
       read(query);
@@ -60,18 +65,18 @@ final class RouteTable {
   /** Adds the routes of a roll. */
   void store(List<RouteEntry> added) throws SQLException {
     find(added);
-    RowArrays rows = new RowArrays(TYPES);
-    List<RouteEntry> merged = new ArrayList<>();
-    for (RouteEntry entry : added) {
-      RouteEntry before = known.get(entry.key());
-      merged.add(before == null ? entry : RouteEntry.merge(before, entry));
-      rows.add(row(merged.get(merged.size() - 1)));
-    }
-    String updates = Arrays.stream(COLUMNS.split(", ")).skip(KEY_COLUMNS)
-        .map(column -> column + " = excluded." + column).collect(Collectors.joining(", "));
-    rows.execute(connection, "INSERT INTO " + table + " (partition, " + COLUMNS + ") SELECT " + partition + ", r.*"
-        + " FROM " + rows.source(COLUMNS) + " ON CONFLICT (partition, incarnation, route) DO UPDATE SET " + updates);
-    merged.forEach(entry -> known.put(entry.key(), entry));
+    List<RouteEntry> merged = added.stream().map(this::merged).sorted(ORDER).toList();
+    upserts.store(table, merged, this::row);
+    merged.forEach(entry -> known.put(key(entry), entry));
+  }
+
+  private RouteEntry merged(RouteEntry entry) {
+    RouteEntry before = known.get(key(entry));
+    return before == null ? entry : RouteEntry.merge(before, entry);
+  }
+
+  private static String key(RouteEntry entry) {
+    return entry.incarnation() + "-" + entry.route();
   }
 
   /** Clears the cache, which may be ahead of the committed state after a failure. */
@@ -86,11 +91,12 @@ final class RouteTable {
 
   /** Reads those of the routes that are not in the cache. */
   private void find(List<RouteEntry> wanted) throws SQLException {
-    List<RouteEntry> missing = wanted.stream().filter(entry -> !known.containsKey(entry.key())).toList();
+    List<RouteEntry> missing = wanted.stream().filter(entry -> !known.containsKey(key(entry))).toList();
     if (missing.isEmpty()) {
       return;
     }
-    try (PreparedStatement query = select("(incarnation, route) IN (SELECT * FROM unnest(?::text[], ?::integer[]))")) {
+    try (PreparedStatement query =
+        select("(incarnation, route) IN (SELECT * FROM unnest(?::text[], ?::integer[]))")) {
       query.setArray(2, connection.createArrayOf("text", missing.stream().map(RouteEntry::incarnation).toArray()));
       query.setArray(3, connection.createArrayOf("integer", missing.stream().map(RouteEntry::route).toArray()));
       read(query);
@@ -99,7 +105,7 @@ final class RouteTable {
 
   private PreparedStatement select(String condition) throws SQLException {
     PreparedStatement query = connection.prepareStatement(
-        "SELECT " + COLUMNS + " FROM " + table + " WHERE partition = ? AND " + condition);
+        "SELECT " + table.names() + " FROM " + table.name() + " WHERE partition = ? AND " + condition);
     query.setInt(1, partition);
     return query;
   }
@@ -116,14 +122,14 @@ final class RouteTable {
             runs(row.getString("runs")), row.getLong("batches"), row.getLong("archived"),
             row.getBigDecimal("last_sequence").toPlainString(), counters, row.getBoolean("final"),
             row.getBoolean("recovered"), row.getTimestamp("last_broker_time").getTime());
-        known.put(entry.key(), entry);
+        known.put(key(entry), entry);
       }
     }
   }
 
-  private static Object[] row(RouteEntry entry) {
-    List<Object> row = new ArrayList<>(List.of(entry.incarnation(), entry.route(), Sql.clean(entry.routeName()),
-        Sql.clean(entry.host()), Sql.clean(entry.program()), entry.pid(),
+  private Object[] row(RouteEntry entry) {
+    List<Object> row = new ArrayList<>(List.of(partition, entry.incarnation(), entry.route(),
+        Sql.clean(entry.routeName()), Sql.clean(entry.host()), Sql.clean(entry.program()), entry.pid(),
         entry.runs().stream().map(run -> run.get(0) + "-" + run.get(1)).collect(Collectors.joining(",")),
         entry.batches(), entry.events(), entry.lastSequence(), entry.finalBatch(), entry.recovered(),
         Instant.ofEpochMilli(entry.lastBrokerTimeMs())));
