@@ -39,6 +39,7 @@ final class CopyBuffer {
   private final List<ByteBuffer> full = new ArrayList<>();
   private byte[] bytes = new byte[CopySegments.SMALLEST];
   private int size;
+  private int firstRow;
   private long fullCapacity;
 
   /**
@@ -89,6 +90,50 @@ final class CopyBuffer {
     reserve(0);
     SHORT.set(bytes, size, (short) columns);
     size += 2;
+  }
+
+  /**
+   * Adds rows that are copies of a template, as many as fit into the segment but at most so many; returns how many.
+   * Their values are then set from {@link #firstRow} on: column by column, which is faster than row by row.
+   */
+  int addRows(byte[] template, int most) {
+    if (template.length + 2 > bytes.length - size) {
+      addRoom(template.length + 2);
+    }
+    int count = Math.min(most, (bytes.length - size - 2) / template.length);
+    int length = count * template.length;
+    System.arraycopy(template, 0, bytes, size, template.length);
+    for (int done = template.length; done < length; done *= 2) {
+      System.arraycopy(bytes, size, bytes, size + done, Math.min(done, length - done));
+    }
+    firstRow = size;
+    size += length;
+    return count;
+  }
+
+  /** Returns where the rows begin that were added last. */
+  int firstRow() {
+    return firstRow;
+  }
+
+  void setByte(int at, int value) {
+    bytes[at] = (byte) value;
+  }
+
+  void setShort(int at, int value) {
+    SHORT.set(bytes, at, (short) value);
+  }
+
+  void setInt(int at, int value) {
+    INT.set(bytes, at, value);
+  }
+
+  void setLong(int at, long value) {
+    LONG.set(bytes, at, value);
+  }
+
+  void setMicros(int at, long microsSince1970) {
+    setLong(at, microsSince1970 - EPOCH_MICROS);
   }
 
   void putShort(int value) {
