@@ -13,18 +13,22 @@ import java.util.List;
 
 /**
  * Deletes what is older than the retention: partitions of events as a whole, other rows in slices. A call does a
- * limited number of steps, in transactions of their own, and the next call continues where it stopped. So the writer is
- * not held up for long, however large the archive, and a failure undoes no more than a step.
+ * limited number of steps, each of limited size and in a transaction of its own, and the next call continues where it
+ * stopped. So the writer is not held up for long, however large the archive, and a failure undoes no more than a step.
+ * Steps skip what other transactions lock: several writers may do the same at once, without waiting for each other.
  */
 final class Expiry {
   /** After this many partitions in use, the others are not tried: a backup uses all of them. */
   private static final int MOST_IN_USE = 10;
 
-  /** Batches deleted in a step. */
-  private static final int SLICE_ROWS = 4_000;
+  /** How long to wait for a partition: a backup may use it for hours, and new readers wait behind the drop. */
+  private static final int DROP_WAIT_MS = 20;
 
-  /** Blocks searched in a step in a table without an index on time: 4 MiB. */
-  private static final long SLICE_BLOCKS = 512;
+  /** Batches deleted in a step. */
+  private static final int SLICE_ROWS = 1_000;
+
+  /** Blocks searched in a step in a table without an index on time: 1 MiB. */
+  private static final long SLICE_BLOCKS = 128;
 
   private static final String FIRST = "-infinity";
 
@@ -92,17 +96,26 @@ final class Expiry {
     return false;
   }
 
+  /** Returns whether nothing is left to do but what is in use; not if another writer is changing definitions. */
   private boolean dropSome(Statement statement, String cutoff) throws SQLException {
-    schema.lockDefinitions(connection);
+    if (!schema.tryLockDefinitions(connection)) {
+      connection.rollback();
+      return false;
+    }
     try {
-      List<String> old = names(statement, "ends <= " + cutoff);
+      int dropped = 0;
       int inUse = 0;
-      for (String name : old.subList(0, Math.min(old.size(), maxSteps))) {
-        if (inUse < MOST_IN_USE && !drop(statement, name)) {
-          inUse++;
+      for (String name : names(statement, "ends <= " + cutoff)) {
+        if (dropped == maxSteps) {
+          return false;
+        }
+        if (drop(statement, name)) {
+          dropped++;
+        } else if (++inUse == MOST_IN_USE) {
+          return true;
         }
       }
-      return old.size() <= maxSteps;
+      return true;
     } finally {
       partitions.forget();
       schema.unlockDefinitions(connection);
@@ -112,7 +125,7 @@ final class Expiry {
   /** Drops a partition in its own transaction, so that one in use by a long query does not block the others. */
   private boolean drop(Statement statement, String name) throws SQLException {
     try {
-      schema.waitBriefly(statement);
+      Schema.waitAtMost(statement, DROP_WAIT_MS);
       statement.execute("DROP TABLE " + schema.data(name));
       statement.execute("DELETE FROM " + schema.own("time_partitions") + " WHERE partition = " + Sql.literal(name));
       connection.commit();
@@ -136,10 +149,10 @@ final class Expiry {
     }
     String batches = schema.own("batches");
     String end = cutoff + " - interval '" + 2 * partitions.length().toSeconds() + " seconds'";
-    try (ResultSet row = statement.executeQuery("WITH old AS (SELECT batch FROM " + batches + " WHERE broker_time >= '"
-        + batchesDeletedTo + "' AND broker_time < " + end + " ORDER BY broker_time LIMIT " + SLICE_ROWS
-        + "), deleted AS (DELETE FROM " + batches + " WHERE batch IN (SELECT batch FROM old) RETURNING broker_time)"
-        + " SELECT count(*), max(broker_time) FROM deleted")) {
+    try (ResultSet row = statement.executeQuery("WITH old AS (SELECT ctid, broker_time FROM " + batches
+        + " WHERE broker_time >= '" + batchesDeletedTo + "' AND broker_time < " + end + " ORDER BY broker_time LIMIT "
+        + SLICE_ROWS + " FOR UPDATE SKIP LOCKED), deleted AS (" + delete(batches, "SELECT ctid FROM old")
+        + ") SELECT count(*), max(broker_time) FROM old")) {
       row.next();
       boolean isDone = row.getInt(1) < SLICE_ROWS;
       batchesDeletedTo = isDone ? FIRST : row.getString(2);
@@ -147,18 +160,24 @@ final class Expiry {
     }
   }
 
+  /** Deletes by the rows' places: as a join, PostgreSQL might read the whole table to find a slice of it. */
+  private static String delete(String table, String places) {
+    return "DELETE FROM " + table + " WHERE ctid = ANY (ARRAY(" + places + "))";
+  }
+
   private void startSearches(Statement statement, String cutoff) throws SQLException {
     searches.add(new Search(schema.own("latest"), "r.ts < " + cutoff));
-    String receivedBefore = "NOT EXISTS (SELECT FROM " + schema.own("batches")
-        + " b WHERE b.batch = r.\"@batch\" AND b.broker_time >= " + cutoff + ")";
+    String receivedBefore = "coalesce((SELECT b.broker_time < " + cutoff + " FROM " + schema.own("batches")
+        + " b WHERE b.batch = r.\"@batch\"), true)";
     names(statement, "ends IS NULL").forEach(name -> searches.add(new Search(schema.data(name), receivedBefore)));
   }
 
   private boolean search(Statement statement) throws SQLException {
     Search search = searches.element();
     long end = search.block + SLICE_BLOCKS;
-    statement.executeUpdate("DELETE FROM " + search.table + " r WHERE ctid >= '(" + search.block + ",0)' AND ctid < '("
-        + end + ",0)' AND " + search.condition);
+    statement.executeUpdate(delete(search.table, "SELECT ctid FROM " + search.table + " r WHERE ctid >= '("
+        + search.block + ",0)' AND ctid < '(" + end + ",0)' AND " + search.condition
+        + " FOR UPDATE OF r SKIP LOCKED"));
     search.block = end;
     if (end >= blocks(statement, search.table)) {
       searches.remove();

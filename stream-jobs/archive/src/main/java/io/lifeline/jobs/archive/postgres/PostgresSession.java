@@ -27,10 +27,10 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresSession.class);
   private static final long EXPIRY_INTERVAL_NS = Duration.ofMinutes(10).toNanos();
 
-  /** Steps until the writer continues, and the pause before the next ones if they were not enough. */
-  private static final int EXPIRY_STEPS = 50;
+  /** Steps until the writer continues; if there are more, they follow after a pause that is so many times as long. */
+  private static final int EXPIRY_STEPS = 10;
 
-  private static final long EXPIRY_PAUSE_NS = Duration.ofSeconds(10).toNanos();
+  private static final int EXPIRY_PAUSE = 4;
 
   private static final long CLOCK_TOLERANCE_MS = Duration.ofHours(1).toMillis();
 
@@ -241,8 +241,10 @@ final class PostgresSession implements PartitionedWriter.Backend {
     long now = retentionMs();
     warnIfClocksDiffer();
     boolean[] isComplete = new boolean[1];
+    long startNs = System.nanoTime();
     run("cannot drop old partitions of", () -> isComplete[0] = expiry.run(options.retention(), now));
-    nextExpiryNs = System.nanoTime() + (isComplete[0] ? EXPIRY_INTERVAL_NS : EXPIRY_PAUSE_NS);
+    long endNs = System.nanoTime();
+    nextExpiryNs = endNs + (isComplete[0] ? EXPIRY_INTERVAL_NS : EXPIRY_PAUSE * (endNs - startNs));
   }
 
   private void warnIfClocksDiffer() {

@@ -257,7 +257,7 @@ final class Schema {
     return tryLockPartition(connection, MAKING_INDEXES);
   }
 
-  /** Takes a partition until the connection ends for any reason; returns whether it was free. */
+  /** Takes a partition until it is unlocked or the connection ends; returns whether it was free. */
   boolean tryLockPartition(Connection connection, int partition) throws SQLException {
     try (PreparedStatement lock = connection.prepareStatement("SELECT pg_try_advisory_lock(hashtext(?), ?)")) {
       lock.setString(1, name);
@@ -278,6 +278,11 @@ final class Schema {
     advise(connection, "pg_advisory_lock", DEFINITIONS);
   }
 
+  /** Takes the lock on definitions if it is free; returns whether it was. */
+  boolean tryLockDefinitions(Connection connection) throws SQLException {
+    return tryLockPartition(connection, DEFINITIONS);
+  }
+
   /** Releases the lock on definitions; first rolls back the transaction, in case it has failed. */
   void unlockDefinitions(Connection connection) throws SQLException {
     if (!connection.isClosed()) {
@@ -292,7 +297,12 @@ final class Schema {
    * current reader may take hours.
    */
   void waitBriefly(Statement statement) throws SQLException {
-    statement.execute("SET LOCAL lock_timeout = '200ms'");
+    waitAtMost(statement, 200);
+  }
+
+  /** As {@link #waitBriefly}, with another timeout. */
+  static void waitAtMost(Statement statement, int ms) throws SQLException {
+    statement.execute("SET LOCAL lock_timeout = " + ms);
   }
 
   private void advise(Connection connection, String function, int number) throws SQLException {

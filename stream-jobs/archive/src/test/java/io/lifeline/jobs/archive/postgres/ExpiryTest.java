@@ -10,11 +10,16 @@ import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.servers.PostgresServer;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tests that retention deletes any amount of data in small steps. */
 @Tag("system")
@@ -50,12 +55,16 @@ class ExpiryTest {
     return PostgresDatabases.query(schema, sql);
   }
 
+  private Expiry expiry(Connection connection, int maxSteps) throws Exception {
+    Schema tables = new Schema(options());
+    return new Expiry(connection, tables,
+        new TimePartitions(connection, tables, PostgresOptions.DEFAULT_PARTITION), maxSteps);
+  }
+
   /** Returns the number of calls until nothing is left to do. */
   private int expire(String now, int maxSteps) throws Exception {
     try (Connection connection = Database.connect(options())) {
-      Schema tables = new Schema(options());
-      Expiry expiry = new Expiry(connection, tables,
-          new TimePartitions(connection, tables, PostgresOptions.DEFAULT_PARTITION), maxSteps);
+      Expiry expiry = expiry(connection, maxSteps);
       for (int calls = 1; ; calls++) {
         if (expiry.run(RETENTION, ms(now))) {
           return calls;
@@ -106,5 +115,68 @@ class ExpiryTest {
     PostgresServer.shared().execute("CREATE INDEX batches_broker_time ON " + schema + ".batches (broker_time)");
     expire("2026-10-01T12:00:00Z", 50);
     assertThat(query("SELECT count(*) FROM batches")).containsExactly("0");
+  }
+
+  /** As another writer does that is storing events or deletes the same ones: a wait for it could be a deadlock. */
+  @Test
+  @Timeout(120)
+  void whatAnotherTransactionLocksIsSkippedAndDeletedLater() throws Exception {
+    archive("2026-09-21T12:00:00Z", "2026-09-20T12:00:00Z", "2026-09-21T12:00:00Z", "1999-01-01T00:00:00Z");
+    try (Connection other = PostgresServer.shared().connect(); Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("SET search_path = " + schema);
+      statement.execute("SELECT FROM batches WHERE batch = 0 FOR UPDATE");
+      statement.execute("SELECT FROM latest WHERE ts < '2026-09-21' AND ts > '2000-01-01' FOR UPDATE");
+      expire("2026-10-01T12:00:00Z", 50);
+      assertThat(query("SELECT batch FROM batches")).containsExactly("0");
+      assertThat(query("SELECT fields->>'n' FROM latest")).containsExactly("0");
+      other.rollback();
+    }
+    expire("2026-10-01T12:00:00Z", 50);
+    assertThat(query("SELECT (SELECT count(*) FROM batches), (SELECT count(*) FROM latest),"
+        + " (SELECT count(*) FROM value)")).containsExactly("0 0 0");
+  }
+
+  @Test
+  @Timeout(120)
+  void aWriterThatCreatesTablesIsNotWaitedFor() throws Exception {
+    archive("2026-09-21T12:00:00Z", "2026-09-21T12:00:00Z");
+    try (Connection other = Database.connect(options()); Connection own = Database.connect(options())) {
+      new Schema(options()).lockDefinitions(other);
+      Expiry expiry = expiry(own, 50);
+      assertThat(expiry.run(RETENTION, ms("2026-10-01T12:00:00Z"))).as("nothing left to do").isFalse();
+      assertThat(query("SELECT (SELECT count(*) FROM value), (SELECT count(*) FROM batches)")).containsExactly("1 0");
+      new Schema(options()).unlockDefinitions(other);
+      assertThat(expiry.run(RETENTION, ms("2026-10-01T12:00:00Z"))).isTrue();
+      assertThat(query("SELECT count(*) FROM value")).containsExactly("0");
+    }
+  }
+
+  @Test
+  @Timeout(300)
+  void writersThatDeleteAtTheSameTimeShareTheWork() throws Exception {
+    archive("2026-09-21T12:00:00Z", "2026-09-21T12:00:00Z");
+    PostgresServer.shared().execute("INSERT INTO " + schema + ".batches SELECT (b).* FROM (SELECT"
+        + " jsonb_populate_record(x, jsonb_build_object('batch', n, 'broker_time',"
+        + " x.broker_time + n % 997 * interval '1 ms')) AS b FROM " + schema
+        + ".batches x, generate_series(1, 30000) n) r");
+    List<CompletableFuture<Void>> writers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      writers.add(CompletableFuture.runAsync(() -> {
+        try (Connection connection = Database.connect(options())) {
+          Expiry expiry = expiry(connection, 1);
+          while (!expiry.run(RETENTION, ms("2026-10-01T12:00:00Z"))) {
+            Thread.onSpinWait();
+          }
+        } catch (Exception e) {
+          throw new CompletionException(e);
+        }
+      }, task -> new Thread(task).start()));
+    }
+    for (CompletableFuture<Void> writer : writers) {
+      writer.get();
+    }
+    expire("2026-10-01T12:00:00Z", 50);
+    assertThat(query("SELECT (SELECT count(*) FROM value), (SELECT count(*) FROM batches)")).containsExactly("0 0");
   }
 }

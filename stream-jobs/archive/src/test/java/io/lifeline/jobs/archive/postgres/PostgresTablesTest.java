@@ -220,11 +220,11 @@ class PostgresTablesTest {
     archive(kept, at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
     PostgresServer.shared().execute("INSERT INTO " + schema + ".batches SELECT (b).* FROM (SELECT"
         + " jsonb_populate_record(x,"
-        + " jsonb_build_object('batch', n)) b FROM " + schema + ".batches x, generate_series(1000, 51000) n) r");
+        + " jsonb_build_object('batch', n)) b FROM " + schema + ".batches x, generate_series(1000, 8000) n) r");
     nowMs = Instant.parse("2026-10-01T12:00:00Z").toEpochMilli();
     archive(kept, at("2026-10-01T12:00:00Z", 2).event(VALUE, 0, 2));
     assertThat(query("SELECT count(*) FROM batches")).containsExactly("1");
-    assertThat(query("EXPLAIN SELECT batch FROM batches WHERE broker_time < '2026-01-01'").toString())
+    assertThat(query("EXPLAIN SELECT batch FROM batches ORDER BY broker_time LIMIT 1").toString())
         .contains("batches_broker_time");
   }
 
