@@ -219,7 +219,7 @@ final class Catalog {
       row.setString(6, Json.MAPPER.writeValueAsString(type.fields()));
       row.setString(7, Json.MAPPER.writeValueAsString(type.constants()));
       row.setArray(8, connection.createArrayOf("text", version.columns().toArray()));
-      row.setString(9, version.table().dataTable());
+      row.setString(9, version.table().tableInCatalogue());
       row.setString(10, version.table().view());
       row.executeUpdate();
     } catch (JsonProcessingException e) {
@@ -262,7 +262,7 @@ final class Catalog {
         ResultSet rows = statement.executeQuery("SELECT id, name, version, hash, level, fields, constants, columns,"
             + " data_table, view FROM " + schema.own("types") + " ORDER BY name, version")) {
       while (rows.next()) {
-        String dataTable = rows.getString(9);
+        String dataTable = EventTable.fromCatalogue(rows.getString(9));
         String view = rows.getString(10);
         EventTable table =
             tables.computeIfAbsent(rows.getString(2), name -> new EventTable(name, dataTable, view));

@@ -26,6 +26,13 @@ final class EventTable {
    */
   static final String SHARED = ":other";
 
+  /**
+   * What the catalogue says instead. There is no such table: a program of an earlier release that has the archive open
+   * would take the shared table for that of one type, change its columns and show its rows in views as of one type. So
+   * its statements fail, and its users read this name.
+   */
+  static final String SHARED_IN_CATALOGUE = ":other of version 3";
+
   static final List<String> SHARED_COLUMNS = List.of("@type", "@level", "@id", "@fields");
 
   static final String SHARED_DEFINITION =
@@ -73,6 +80,16 @@ final class EventTable {
 
   String dataTable() {
     return dataTable;
+  }
+
+  /** Returns the name of the table in the catalogue. */
+  String tableInCatalogue() {
+    return isShared() ? SHARED_IN_CATALOGUE : dataTable;
+  }
+
+  /** Returns the table that the catalogue names so. */
+  static String fromCatalogue(String name) {
+    return name.equals(SHARED_IN_CATALOGUE) ? SHARED : name;
   }
 
   /** Returns whether its rows are in the table {@link #SHARED}. */

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The two schemas of an archive. The public one has the tables below and the views; the other one, named with the
- * suffix {@link #DATA}, has only event tables, because event types may have any name.
+ * suffix {@link #DATA}, has the event tables, because event types may have any name.
  */
 final class Schema {
   static final String DATA = "_data";
@@ -27,7 +27,10 @@ final class Schema {
   private static final int VERSION = 1;
 
   /** Version since types share a table. Until then, earlier releases can write to the archive, too. */
-  private static final int VERSION_OF_SHARING = 2;
+  private static final int VERSION_OF_SHARING = 3;
+
+  /** The catalogue named the shared table, which did not keep out programs that had the archive open already. */
+  private static final int FIRST_VERSION_OF_SHARING = 2;
 
   /** Second number of the advisory lock on definitions; other values are partitions. */
   private static final int DEFINITIONS = -1;
@@ -105,29 +108,51 @@ final class Schema {
     addColumn(connection, statement, "positions", "source", "text");
     addColumn(connection, statement, "positions", "last_message", "bigint");
     addColumn(connection, statement, "positions", "last_message_next", "bigint");
-    if (!hasAny(statement, "sessions", "session_members", "session_events")) { // an event type may have the name
-      new Views(this).createSessions(statement);
-      connection.commit();
+    if (statement.executeUpdate("UPDATE " + own("archive") + " SET version = " + VERSION_OF_SHARING
+        + " WHERE version = " + FIRST_VERSION_OF_SHARING) > 0) {
+      statement.execute("UPDATE " + own("types") + " SET data_table = "
+          + Sql.literal(EventTable.SHARED_IN_CATALOGUE) + " WHERE data_table = " + Sql.literal(EventTable.SHARED));
     }
+    connection.commit();
+    addSessions(connection, statement);
     for (String table : REPLACED) {
       leaveRoom(connection, statement, table);
     }
   }
 
-  private void leaveRoom(Connection connection, Statement statement, String table) throws SQLException {
-    try (ResultSet row = statement.executeQuery("SELECT reloptions IS NULL FROM pg_class WHERE oid = "
-        + Sql.literal(own(table)) + "::regclass")) {
-      row.next();
-      if (!row.getBoolean(1)) {
-        return;
-      }
+  /** Creates the views over sessions, or replaces those of an earlier release, unless an event type has such a name. */
+  private void addSessions(Connection connection, Statement statement) throws SQLException {
+    int present = 0;
+    for (String view : Views.SESSIONS) {
+      present += has(statement, view) ? 1 : 0;
     }
+    boolean areOld = present == Views.SESSIONS.size() && !hasRelation(statement, data(Views.MARKS))
+        && isTrue(statement, "NOT EXISTS (SELECT FROM " + own("types") + " WHERE view = ANY (ARRAY"
+            + Sql.literals(Views.SESSIONS) + "))");
+    if (present == 0 || areOld) {
+      changeUnlessInUse(connection, statement, () -> new Views(this).createSessions(statement));
+    }
+  }
+
+  private void leaveRoom(Connection connection, Statement statement, String table) throws SQLException {
+    if (isTrue(statement, "reloptions IS NULL FROM pg_class WHERE oid = " + Sql.literal(own(table)) + "::regclass")) {
+      changeUnlessInUse(connection, statement,
+          () -> statement.execute("ALTER TABLE " + own(table) + " SET (fillfactor = 50)"));
+    }
+  }
+
+  private interface Change {
+    void make() throws SQLException;
+  }
+
+  /** Makes a change that can wait; if its object is in use, it is tried again when the archive is next opened. */
+  private void changeUnlessInUse(Connection connection, Statement statement, Change change) throws SQLException {
     try {
       waitBriefly(statement);
-      statement.execute("ALTER TABLE " + own(table) + " SET (fillfactor = 50)");
+      change.make();
       connection.commit();
     } catch (SQLException e) {
-      if (!Database.isInUse(e)) { // by a vacuum; it is tried again when the archive is next opened
+      if (!Database.isInUse(e)) {
         throw e;
       }
       connection.rollback();
@@ -161,11 +186,8 @@ final class Schema {
   }
 
   private boolean hasColumn(Statement statement, String table, String column) throws SQLException {
-    try (ResultSet row = statement.executeQuery("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = "
-        + Sql.literal(own(table)) + "::regclass AND attname = " + Sql.literal(column) + " AND NOT attisdropped)")) {
-      row.next();
-      return row.getBoolean(1);
-    }
+    return isTrue(statement, "EXISTS (SELECT FROM pg_attribute WHERE attrelid = " + Sql.literal(own(table))
+        + "::regclass AND attname = " + Sql.literal(column) + " AND NOT attisdropped)");
   }
 
   private void checkEncoding(Statement statement) throws SQLException, ArchiveException {
@@ -183,20 +205,16 @@ final class Schema {
     return hasRelation(statement, own(relation));
   }
 
-  private static boolean hasRelation(Statement statement, String name) throws SQLException {
-    try (ResultSet row = statement.executeQuery("SELECT to_regclass(" + Sql.literal(name) + ") IS NOT NULL")) {
+  /** Returns whether there is a relation of that quoted name. */
+  static boolean hasRelation(Statement statement, String name) throws SQLException {
+    return isTrue(statement, "to_regclass(" + Sql.literal(name) + ") IS NOT NULL");
+  }
+
+  private static boolean isTrue(Statement statement, String condition) throws SQLException {
+    try (ResultSet row = statement.executeQuery("SELECT " + condition)) {
       row.next();
       return row.getBoolean(1);
     }
-  }
-
-  private boolean hasAny(Statement statement, String... relations) throws SQLException {
-    for (String relation : relations) {
-      if (has(statement, relation)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private void check(Statement statement) throws SQLException, ArchiveException {

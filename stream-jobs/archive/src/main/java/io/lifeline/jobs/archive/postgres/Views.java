@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -26,6 +27,21 @@ final class Views {
       "(CASE WHEN r.thread < 0 THEN 18446744073709551616 ELSE 0 END + r.thread)::numeric";
   private static final String ORIGIN = "b.host, b.program, b.pid, %s AS thread, b.incarnation, b.route, b.sequence,"
       + " %s.event_index";
+
+  /** The views over sessions. */
+  static final List<String> SESSIONS = List.of("session_members", "sessions", "session_events");
+
+  /**
+   * The events that sessions are made of, as views in the schema of the events: over all types, each query of sessions
+   * would plan all of them many times. They are named like partitions of a day that does not exist: neither a partition
+   * nor an event type's table can have such a name.
+   */
+  static final String MARKS = ":00000001";
+
+  private static final String HOSTS = ":00000002";
+
+  private static final String IS_MARK = "%s IN ('" + SessionViews.START + "', '" + SessionViews.END + "')";
+  private static final String IS_OF_HOST = "%s LIKE '" + SessionViews.HOST_TYPES + "%%'";
 
   private final Schema schema;
 
@@ -45,18 +61,24 @@ final class Views {
     createSessions(statement);
   }
 
-  /** Creates the views over sessions. Their columns do not depend on event types. */
+  /** Creates the views over sessions, or replaces them. Their columns do not depend on event types. */
   void createSessions(Statement statement) throws SQLException {
-    String events = "SELECT * FROM " + schema.own("events");
-    SessionViews sessions = new SessionViews(events,
-        events + " WHERE type IN ('" + SessionViews.START + "', '" + SessionViews.END + "')",
-        events + " WHERE type LIKE '" + SessionViews.HOST_TYPES + "%'", schema.own("batches"),
+    createPart(statement, MARKS, IS_MARK);
+    createPart(statement, HOSTS, IS_OF_HOST);
+    SessionViews sessions = new SessionViews("SELECT * FROM " + schema.own("events"),
+        "SELECT * FROM " + schema.data(MARKS), "SELECT * FROM " + schema.data(HOSTS), schema.own("batches"),
         "(SELECT name FROM " + schema.own("types") + " WHERE 'session' = ANY (columns))", "ts_ns", "broker_time",
         "(extract(epoch FROM broker_time) * 1000000000)::bigint");
     for (Map.Entry<String, String> view
         : sessions.sql(schema.own("session_members"), schema.own("sessions")).entrySet()) {
-      statement.execute("CREATE VIEW " + schema.own(view.getKey()) + " AS " + view.getValue());
+      statement.execute("CREATE OR REPLACE VIEW " + schema.own(view.getKey()) + " AS " + view.getValue());
     }
+  }
+
+  /** Until {@link #createEvents} is called next, with the types. */
+  private void createPart(Statement statement, String view, String isPart) throws SQLException {
+    statement.execute("CREATE OR REPLACE VIEW " + schema.data(view) + " AS SELECT * FROM " + schema.own("events")
+        + " WHERE " + isPart.formatted("type"));
   }
 
   private void createRoutes(Statement statement) throws SQLException {
@@ -101,24 +123,38 @@ final class Views {
     return key.constant() ? constant(table, key) : "r." + Sql.identifier(column);
   }
 
+  /** Creates the view over all types, and those over the types that sessions are made of. */
+  void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
+    createEvents(statement, schema.own("events"), tables, type -> true, "true");
+    if (Schema.hasRelation(statement, schema.data(MARKS))) {
+      createEvents(statement, schema.data(MARKS), tables, SessionViews.MARKS::contains, IS_MARK);
+      createEvents(statement, schema.data(HOSTS), tables, type -> type.startsWith(SessionViews.HOST_TYPES), IS_OF_HOST);
+    }
+  }
+
   /**
-   * Creates the view over all types. Each leg has a WHERE, so that it is planned as a separate query: PostgreSQL would
+   * Creates a view over some types. Each leg has a WHERE, so that it is planned as a separate query: PostgreSQL would
    * merge simpler legs into one query of all tables and their partitions, whose planning takes time and memory
    * quadratic in their number.
+   *
+   * @param isShown the same as {@code isShownSql}, which applies to the types that share a table
    */
-  void createEvents(Statement statement, Collection<EventTable> tables) throws SQLException {
+  private void createEvents(Statement statement, String view, Collection<EventTable> tables,
+      Predicate<String> isShown, String isShownSql) throws SQLException {
     List<String> legs = new ArrayList<>();
-    tables.stream().filter(table -> !table.isShared()).forEach(table -> legs.add(leg(table.dataTable(),
-        Sql.literal(table.name()) + "::text", level(table), id(table), fields(table))));
+    tables.stream().filter(table -> !table.isShared() && isShown.test(table.name()))
+        .forEach(table -> legs.add(leg(table.dataTable(), Sql.literal(table.name()) + "::text", level(table), id(table),
+            fields(table)) + "true"));
     if (tables.stream().anyMatch(EventTable::isShared)) {
-      legs.add(leg(EventTable.SHARED, "r.\"@type\"", "r.\"@level\"", "r.\"@id\"", "r.\"@fields\""));
+      legs.add(leg(EventTable.SHARED, "r.\"@type\"", "r.\"@level\"", "r.\"@id\"", "r.\"@fields\"")
+          + isShownSql.formatted("r.\"@type\""));
     }
     if (legs.isEmpty()) {
       legs.add("SELECT NULL::timestamptz AS ts, NULL::bigint AS ts_ns, NULL::text AS type, NULL::text AS level,"
           + " NULL::bigint AS thread, NULL::bigint AS batch, NULL::integer AS event_index, NULL::text AS id,"
           + " NULL::jsonb AS fields WHERE false");
     }
-    statement.execute("CREATE OR REPLACE VIEW " + schema.own("events") + " AS SELECT r.ts, r.ts_ns, r.type, r.level, "
+    statement.execute("CREATE OR REPLACE VIEW " + view + " AS SELECT r.ts, r.ts_ns, r.type, r.level, "
         + ORIGIN.formatted(THREAD, "r") + ", r.id, r.fields FROM (" + String.join(" UNION ALL ", legs)
         + ") r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.batch");
   }
@@ -126,7 +162,7 @@ final class Views {
   private String leg(String dataTable, String type, String level, String id, String fields) {
     return "SELECT r.ts, " + TS_NS + " AS ts_ns, " + type + " AS type, " + level + " AS level, r.thread,"
         + " r.\"@batch\" AS batch, r.event_index, " + id + " AS id, " + fields + " AS fields FROM "
-        + schema.data(dataTable) + " r WHERE true";
+        + schema.data(dataTable) + " r WHERE ";
   }
 
   private static String level(EventTable table) {

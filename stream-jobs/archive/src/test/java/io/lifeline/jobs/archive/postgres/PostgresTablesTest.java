@@ -12,6 +12,8 @@ import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.SessionScene;
+import io.lifeline.jobs.archive.SessionViews;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.servers.PostgresServer;
@@ -249,6 +251,35 @@ class PostgresTablesTest {
     assertThat(query("SELECT count(*) FROM session_events")).containsExactly("0");
     assertThat(query("SELECT reloptions FROM pg_class WHERE oid = '" + schema + ".latest'::regclass"))
         .containsExactly("{fillfactor=50}");
+  }
+
+  /** Their sources were all events, which each query of sessions planned many times. */
+  @Test
+  void theViewsOverSessionsOfAnOlderArchiveAreReplaced() throws Exception {
+    SessionScene.archive(open(options()));
+    String sessions = "SELECT * FROM sessions ORDER BY session";
+    List<String> before = query(sessions);
+    String events = "SELECT * FROM " + schema + ".events";
+    SessionViews old = new SessionViews(events, events + " WHERE type IN ('session.start', 'session.end')",
+        events + " WHERE type LIKE 'host.%'", schema + ".batches",
+        "(SELECT name FROM " + schema + ".types WHERE 'session' = ANY (columns))", "ts_ns", "broker_time",
+        "(extract(epoch FROM broker_time) * 1000000000)::bigint");
+    old.sql(schema + ".session_members", schema + ".sessions").forEach((view, sql) -> {
+      try {
+        PostgresServer.shared().execute("CREATE OR REPLACE VIEW " + schema + "." + view + " AS " + sql);
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    });
+    PostgresServer.shared().execute("DROP VIEW " + schema + "_data.\"" + Views.MARKS + "\", " + schema
+        + "_data.\":00000002\"; CREATE VIEW " + schema + ".of_mine AS SELECT session FROM " + schema + ".sessions");
+    open(options()).close();
+    assertThat(query("SELECT pg_get_viewdef('session_members'::regclass)").get(0)).contains(Views.MARKS);
+    assertThat(query(sessions)).hasSize(3).isEqualTo(before);
+    next = 100;
+    archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 1, 1));
+    assertThat(query(sessions)).isEqualTo(before);
+    assertThat(query("SELECT count(*) FROM of_mine")).containsExactly("3");
   }
 
   /** The earlier release does not update the column last_message, which then belongs to an earlier position. */

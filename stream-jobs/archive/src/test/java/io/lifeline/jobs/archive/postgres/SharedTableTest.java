@@ -12,6 +12,8 @@ import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import io.lifeline.jobs.archive.SessionScene;
+import io.lifeline.jobs.core.Position;
 import io.lifeline.servers.PostgresServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +21,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -86,7 +89,7 @@ class SharedTableTest {
     EventType shared = everything("shared").build();
     archive(everything(1, own), types(2, Catalog.MAX_TABLES), everything(3, shared));
     assertThat(query("SELECT data_table FROM types WHERE name IN ('own', 'shared') ORDER BY name"))
-        .containsExactly("own", EventTable.SHARED);
+        .containsExactly("own", EventTable.SHARED_IN_CATALOGUE);
     String columns = "ts, ts_ns, level, host, program, pid, thread, incarnation, route, id, i, l, u, ul, f, b, \"it's"
         + " \"\"\", raw, c, n, t";
     assertThat(query("SELECT " + columns + " FROM shared ORDER BY ts_ns"))
@@ -117,8 +120,9 @@ class SharedTableTest {
     try (Connection connection = PostgresServer.shared().connect();
         Statement statement = connection.createStatement()) {
       statement.execute("SET search_path = " + schema);
-      for (String view : List.of("events", "lifelines")) {
-        statement.executeQuery("EXPLAIN SELECT count(*) FROM " + view + " WHERE program = 'x'").close();
+      for (String view : List.of("events WHERE program = 'x'", "lifelines WHERE program = 'x'",
+          "session_events WHERE session = 'x'", "sessions", "session_members")) {
+        statement.executeQuery("EXPLAIN SELECT count(*) FROM " + view).close();
       }
       assertThat(peakMegabytes(statement)).as("MB of the server's process").isLessThan(200);
     }
@@ -144,9 +148,59 @@ class SharedTableTest {
     archive(types(1, Catalog.MAX_TABLES));
     assertThat(query("SELECT version FROM archive")).containsExactly("1");
     archive(types(2, Catalog.MAX_TABLES + 1));
-    assertThat(query("SELECT version FROM archive")).containsExactly("2");
-    PostgresServer.shared().execute("UPDATE " + schema + ".archive SET version = 3");
+    assertThat(query("SELECT version FROM archive")).containsExactly("3");
+    PostgresServer.shared().execute("UPDATE " + schema + ".archive SET version = 4");
     assertThatThrownBy(() -> new PostgresArchive(options()).open(rejection -> {}))
-        .isInstanceOf(ArchiveException.class).hasMessageContaining("has version 3, which this program does not know");
+        .isInstanceOf(ArchiveException.class).hasMessageContaining("has version 4, which this program does not know");
+  }
+
+  /**
+   * It opened the archive before types shared a table, and does with the table of such a type what it does with each
+   * other one's. It would show events of all of them as events of one.
+   */
+  @Test
+  void aProgramOfAnEarlierReleaseThatHasTheArchiveOpenCannotHarmTheSharedTable() throws Exception {
+    archive(types(1, Catalog.MAX_TABLES),
+        batch(2).event(EventType.named("late").field("v", FieldType.I64).build(), 1, 7L));
+    String table = schema + "_data.\"" + query("SELECT data_table FROM types WHERE name = 'late'").get(0) + "\"";
+    for (String sql : List.of("CREATE TABLE " + schema + "_data.\"late:20260921\" (LIKE " + table + ")",
+        "ALTER TABLE " + table + " ADD COLUMN more integer", "COPY " + table + " (ts, v) FROM STDIN (FORMAT binary)",
+        "CREATE OR REPLACE VIEW " + schema + ".late AS SELECT r.ts, r.v FROM " + table + " r",
+        "CREATE OR REPLACE VIEW " + schema + ".events AS SELECT r.ts FROM " + table + " r WHERE true")) {
+      assertThatThrownBy(() -> PostgresServer.shared().execute(sql)).as(sql)
+          .hasMessageContaining("relation \"" + schema + "_data.:other of version 3\" does not exist");
+    }
+    assertThat(query("SELECT v FROM late")).containsExactly("7");
+  }
+
+  /** That version's catalogue names the shared table itself. */
+  @Test
+  void anArchiveOfVersionTwoBecomesOneOfVersionThree() throws Exception {
+    EventType late = EventType.named("late").field("v", FieldType.I64).build();
+    archive(types(1, Catalog.MAX_TABLES), batch(2).event(late, 1, 1L));
+    PostgresServer.shared().execute("UPDATE " + schema + ".archive SET version = 2; UPDATE " + schema
+        + ".types SET data_table = '" + EventTable.SHARED + "' WHERE name = 'late'");
+    archive(batch(3).event(late, 2, 2L));
+    assertThat(query("SELECT a.version, data_table FROM archive a, types WHERE name = 'late'"))
+        .containsExactly("3 " + EventTable.SHARED_IN_CATALOGUE);
+    assertThat(query("SELECT v FROM late ORDER BY v")).containsExactly("1", "2");
+  }
+
+  @Test
+  void sessionsAreTheSameWithAndWithoutTablesForTheirTypes() throws Exception {
+    List<List<String>> found = new ArrayList<>();
+    for (int others : new int[] {1, Catalog.MAX_TABLES}) {
+      PostgresOptions options = options().withSchema(schema + "_" + others);
+      ArchiveWriter writer =
+          new PostgresArchive(options).open(rejection -> {}, step -> {}, () -> PostgresDatabases.NOW_MS);
+      writer.append(new Position(1, 0, PostgresDatabases.NOW_MS), types(1, others).toByteArray());
+      writer.roll();
+      SessionScene.archive(writer);
+      found.add(PostgresDatabases.query(options.schema(), "SELECT * FROM sessions ORDER BY session"));
+      found.add(PostgresDatabases.query(options.schema(),
+          "SELECT session, via, type, host, fields FROM session_events ORDER BY session, ts, via, type, host"));
+    }
+    assertThat(found.get(2)).hasSize(3).isEqualTo(found.get(0));
+    assertThat(found.get(3)).hasSize(14).isEqualTo(found.get(1));
   }
 }
