@@ -43,10 +43,10 @@ def raw(kind, sizes):
 
 def archived(folder):
     """Events in the manifests of an archive: what its readers see."""
-    total = 0
-    for path in Path(folder).glob("manifests/*.json"):
-        total += sum(file["rows"] for file in json.loads(path.read_text())["files"] if file["kind"] != "BATCHES")
-    return total
+    manifests = {path.name: json.loads(path.read_text()) for path in Path(folder).glob("manifests/*.json")}
+    replaced = {name for manifest in manifests.values() for name in manifest["replaces"]}
+    return sum(file["rows"] for name, manifest in manifests.items() if name not in replaced
+               for file in manifest["files"] if file["kind"] != "BATCHES")
 
 
 def summarised(health):

@@ -7,11 +7,7 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.SequenceSet;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * A manifest's summary of one (incarnation, route).
@@ -55,19 +51,6 @@ public record RouteEntry(
   /** Returns how many sequences up to the last one are not archived; unsigned. */
   public long missingBatches() {
     return Long.parseUnsignedLong(lastSequence) - batches;
-  }
-
-  /** Returns the entry without its sequences, origin and counters, for those who only count. */
-  public RouteEntry onlyCounts() {
-    return new RouteEntry(incarnation, route, null, null, null, 0, List.of(), batches, events, null, List.of(),
-        finalBatch, recovered, lastBrokerTimeMs);
-  }
-
-  /** Returns one entry for each route of the manifests. */
-  public static Collection<RouteEntry> merged(Stream<RouteEntry> entries) {
-    Map<RouteKey, RouteEntry> routes = new LinkedHashMap<>();
-    entries.forEach(route -> routes.merge(route.key(), route, RouteEntry::merge));
-    return routes.values();
   }
 
   /** Merges the entries of two manifests. */

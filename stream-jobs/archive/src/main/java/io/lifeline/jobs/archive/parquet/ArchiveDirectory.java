@@ -25,6 +25,7 @@ import java.util.stream.Stream;
  * manifests/0-00000000000000000042.json                        a roll of partition 0 that begins at offset 42
  * manifests/0-00000000000000000042.00000000000000000977.json   what replaced all manifests of [42, 977)
  * manifests/0-00000000000000000042.00000000000000000977.1.json what replaced that one
+ * retention-clock                                              see {@link ExpiryClock}
  * data/*.parquet                                               files named in manifests; .tmp before publication
  * locks/partition-0, locks/compaction                          held by the active writer
  * </pre>
@@ -62,6 +63,10 @@ public final class ArchiveDirectory {
     return data;
   }
 
+  Path retentionClock() {
+    return root.resolve("retention-clock");
+  }
+
   void create() throws IOException {
     for (Path directory : List.of(manifests, data, locks)) {
       Files.createDirectories(directory);
@@ -89,11 +94,6 @@ public final class ArchiveDirectory {
       return name + ".json";
     }
     return name + "." + (matcher.group(3) == null ? 1 : Long.parseLong(matcher.group(3)) + 1) + ".json";
-  }
-
-  /** Returns the partition of a manifest with that name. */
-  static int partitionOf(String manifestName) {
-    return Integer.parseInt(manifestName.substring(0, manifestName.indexOf('-')));
   }
 
   /** Returns the end offset of a compaction's manifest; -1 if the name is not such a manifest of that partition. */

@@ -3,7 +3,6 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
-import io.lifeline.jobs.archive.RouteEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -15,17 +14,21 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
  * Merges the manifests of many rolls, and their small files, into a few, and drops expired files, while writers write
  * and readers read.
  *
- * <p>The data files that are no longer used stay for a grace period, for readers that opened the archive earlier, and
- * are deleted by a later run. After a crash at any moment either the old or the new manifests are valid.
+ * <p>The data files and manifests that are no longer used stay for a grace period, for readers that opened the archive
+ * earlier, and are deleted by a later run. After a crash at any moment either the old or the new manifests are valid.
  */
 public final class Compactor {
   /** Default of the maximum total size of files that are merged into one. */
@@ -36,13 +39,16 @@ public final class Compactor {
 
   private static final long MAX_BYTES = 1L << 30;
 
+  /** A larger manifest is left alone: its routes would need much memory, and be copied again and again. */
+  private static final long LARGE_MANIFEST_BYTES = 4L << 20;
+
   private final ParquetOptions options;
   private final ArchiveDirectory directory;
   private final long targetBytes;
   private final Duration grace;
   private final Consumer<PublicationStep> progress;
+  private final ExpiryClock clock;
   private volatile DuckTables duck;
-  private long newestMessageMs;
 
   /**
    * Result of a compaction.
@@ -54,18 +60,24 @@ public final class Compactor {
 
   /**
    * @param targetBytes maximum total size of files that are merged into one
-   * @param grace how long files that are no longer used are kept
+   * @param grace how long files and manifests that are no longer used are kept
    */
   public Compactor(ParquetOptions options, long targetBytes, Duration grace) {
     this(options, targetBytes, grace, step -> {});
   }
 
   Compactor(ParquetOptions options, long targetBytes, Duration grace, Consumer<PublicationStep> progress) {
+    this(options, targetBytes, grace, progress, System::nanoTime);
+  }
+
+  Compactor(ParquetOptions options, long targetBytes, Duration grace, Consumer<PublicationStep> progress,
+      LongSupplier nanoTime) {
     this.options = options;
     this.directory = new ArchiveDirectory(options.directory());
     this.targetBytes = targetBytes;
     this.grace = grace;
     this.progress = progress;
+    this.clock = new ExpiryClock(directory.retentionClock(), nanoTime);
   }
 
   /**
@@ -106,21 +118,15 @@ public final class Compactor {
     }
   }
 
-  /**
-   * Returns when what has expired was received at the latest. The time is that of the newest message that a run has
-   * seen, but never later than this machine's clock: data is dropped too early only if both clocks are wrong.
-   */
-  private long expiryMs(Collection<Manifest> manifests) {
-    for (Manifest manifest : manifests) {
-      for (RouteEntry route : manifest.routes()) {
-        newestMessageMs = Math.max(newestMessageMs, route.lastBrokerTimeMs());
-      }
-    }
-    return options.retention() == null ? Long.MIN_VALUE
-        : Math.min(newestMessageMs, System.currentTimeMillis()) - options.retention().toMillis();
+  /** Returns the time before which everything has expired that was received. */
+  private long expiryMs(Collection<Manifest> manifests) throws IOException {
+    OptionalLong newestMs = manifests.stream().flatMap(manifest -> manifest.files().stream())
+        .mapToLong(Manifest.FileEntry::receivedMs).max();
+    return options.retention() == null || newestMs.isEmpty() ? Long.MIN_VALUE
+        : clock.nowMs(newestMs.getAsLong()) - options.retention().toMillis();
   }
 
-  /** One run over the partitions, one after the other, so that only the manifests of one are in memory. */
+  /** One run over the partitions, one after the other. */
   private final class Run {
     private final Policy policy;
     private final LongPredicate goesOn;
@@ -143,10 +149,12 @@ public final class Compactor {
     /** A partition that cannot be merged does not keep the others from dropping what has expired. */
     Result all() throws IOException {
       ArchiveWriteException failure = null;
-      for (int partition : Manifests.partitions(directory)) {
+      Map<String, Manifest> all = Manifests.readByName(directory);
+      expiryMs = expiryMs(all.values());
+      for (Map.Entry<Integer, Map<String, Manifest>> partition : byPartition(all).entrySet()) {
         try {
           if (!isOver) {
-            partition(partition);
+            partition(partition.getKey(), partition.getValue());
           }
         } catch (ArchiveWriteException e) {
           failure = e;
@@ -159,18 +167,24 @@ public final class Compactor {
       return new Result(manifestsBefore, manifestsAfter, filesBefore, filesAfter, deleted, List.copyOf(damages));
     }
 
-    private void partition(int partition) throws IOException {
-      Map<String, Manifest> manifests = Manifests.readByName(directory, partition);
+    private static SortedMap<Integer, Map<String, Manifest>> byPartition(Map<String, Manifest> all) {
+      SortedMap<Integer, Map<String, Manifest>> partitions = new TreeMap<>();
+      all.forEach((name, manifest) ->
+          partitions.computeIfAbsent(manifest.partition(), key -> new LinkedHashMap<>()).put(name, manifest));
+      return partitions;
+    }
+
+    private void partition(int partition, Map<String, Manifest> found) throws IOException {
+      Map<String, Manifest> manifests = found;
       manifestsBefore += manifests.size();
       filesBefore += files(manifests);
       finishFormerOnes(manifests.values());
       removeUnpublished(partition, manifests.values());
       deleteObsolete(manifests.values());
-      expiryMs = expiryMs(manifests.values());
       long end = manifests.values().stream().mapToLong(Manifest::to).max().orElse(0);
       // What has expired goes first: a disk without space for a merge is relieved by it.
       while (replaceGroups(expired(upTo(end, manifests)))
-          || replaceGroups(policy.groups(upTo(end, manifests), this::isInPlace))) {
+          || replaceGroups(policy.groups(upTo(end, manifests), this::isMergeable))) {
         manifests = Manifests.readByName(directory, partition);
       }
       manifestsAfter += manifests.size();
@@ -214,13 +228,24 @@ public final class Compactor {
 
     private void deleteObsolete(Collection<Manifest> manifests) throws IOException {
       Instant now = Instant.now();
+      boolean removed = false;
       for (Manifest manifest : manifests) {
         if (Instant.parse(manifest.written()).plus(grace).isBefore(now) && isInPlace(manifest)) {
           for (String name : manifest.obsolete()) {
             deleted += Files.deleteIfExists(directory.data().resolve(name)) ? 1 : 0;
           }
+          for (String name : manifest.replaces()) {
+            removed |= Files.deleteIfExists(directory.manifests().resolve(name));
+          }
         }
       }
+      if (removed) {
+        ArchiveDirectory.sync(directory.manifests());
+      }
+    }
+
+    private boolean isMergeable(String name, Manifest manifest) {
+      return directory.manifests().resolve(name).toFile().length() <= LARGE_MANIFEST_BYTES && isInPlace(manifest);
     }
 
     /** Returns whether all files have been renamed to their final names. */

@@ -1,20 +1,19 @@
 package io.lifeline.jobs.archive.parquet;
 
-import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import java.util.List;
 
 /**
  * Describes what one roll published, or sums up the rolls of a wider range: only manifests define which files belong to
- * the archive. The manifests of a partition cover its offsets without gap or overlap.
+ * the archive. The manifests of a partition cover its offsets without gap or overlap. Its {@link ManifestFile} also has
+ * an entry for each route of the rolls: what was archived once stays counted, whatever becomes of the data files.
  *
  * @param version format version: 2, or 1 if an earlier release wrote it
  * @param from first offset of the roll
  * @param to first offset after the roll
  * @param rolls number of rolls that it describes
  * @param types of all events of the rolls, including those that the retention has removed
- * @param routes as {@code types}: what was archived once stays counted
  * @param duplicates duplicates absorbed
  * @param rejected invalid messages and conflicts
  * @param replaces names of the manifests that this one replaced; they are ignored
@@ -31,7 +30,6 @@ public record Manifest(
     long rolls,
     List<FileEntry> files,
     List<TypeEntry> types,
-    List<RouteEntry> routes,
     long duplicates,
     long rejected,
     List<String> replaces,
@@ -68,10 +66,16 @@ public record Manifest(
     }
   }
 
+  /** Returns the manifest without types and files, for those who need only the routes. */
+  Manifest withoutContent() {
+    return new Manifest(version, partition, from, to, written, rolls, List.of(), List.of(), duplicates, rejected,
+        replaces, List.of(), source, lastMessage);
+  }
+
   /** Returns the manifest with type names as the current release writes them. */
   Manifest clean() {
     return new Manifest(version, partition, from, to, written, rolls, files,
-        types.stream().map(TypeEntry::clean).toList(), routes, duplicates, rejected, replaces, obsolete, source,
+        types.stream().map(TypeEntry::clean).toList(), duplicates, rejected, replaces, obsolete, source,
         lastMessage);
   }
 }

@@ -1,68 +1,63 @@
 package io.lifeline.jobs.archive.parquet;
 
-import com.fasterxml.jackson.core.JacksonException;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
-import io.lifeline.jobs.archive.Json;
+import io.lifeline.jobs.archive.RouteEntry;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 
 /** Reads and publishes the manifests of an archive, which list its content. */
 public final class Manifests {
   private static final String END = ".end";
-  private static final int READ_ATTEMPTS = 5;
+
+  /** How often a reading is tried that compactions disturb: for ten seconds, and longer on a busy machine. */
+  private static final int READ_ATTEMPTS = 100;
+
+  private static final long READ_PAUSE_NS = 100_000_000;
   private static final Comparator<Manifest> ORDER =
       Comparator.comparingInt(Manifest::partition).thenComparingLong(Manifest::from);
 
   private Manifests() {}
 
-  /** Returns the valid manifests, which no other one has replaced, ordered by partition and offset. */
-  public static List<Manifest> read(ArchiveDirectory directory) throws IOException {
-    return readByName(directory).values().stream().sorted(ORDER).toList();
+  /** Receives the routes of a manifest. */
+  public interface RouteVisitor<E extends Exception> {
+    void visit(RouteEntry route) throws E;
   }
 
-  /** Returns the valid manifests of one partition. */
-  static List<Manifest> read(ArchiveDirectory directory, int partition) throws IOException {
-    return List.copyOf(readByName(directory, partition).values());
+  /** Returns the valid manifests, which no other one has replaced, ordered by partition and offset. */
+  public static List<Manifest> read(ArchiveDirectory directory) throws IOException {
+    return List.copyOf(readByName(directory).values());
   }
 
   /** As {@link #read}, by name. */
-  static Map<String, Manifest> readByName(ArchiveDirectory directory) throws IOException {
-    return readByName(directory, "", new TreeMap<>(), UnaryOperator.identity());
+  public static Map<String, Manifest> readByName(ArchiveDirectory directory) throws IOException {
+    return readByName(directory, "", new HashMap<>(), UnaryOperator.identity());
   }
 
-  /** Returns the valid manifests of one partition by name, ordered by offset. */
+  /** As {@link #readByName(ArchiveDirectory)}, of one partition. */
   static Map<String, Manifest> readByName(ArchiveDirectory directory, int partition) throws IOException {
-    Map<String, Manifest> ordered = new LinkedHashMap<>();
-    readByName(directory, partition + "-", new TreeMap<>(), UnaryOperator.identity()).entrySet().stream()
-        .sorted(Map.Entry.comparingByValue(ORDER)).forEach(entry -> ordered.put(entry.getKey(), entry.getValue()));
-    return ordered;
+    return readByName(directory, partition + "-", new HashMap<>(), UnaryOperator.identity());
   }
 
   /**
-   * As {@link #read}, by name.
+   * As {@link #readByName(ArchiveDirectory)}.
    *
    * @param known manifests read before, which never change; updated by this call
    * @param excerpt what the caller keeps of a manifest: its range and what it replaces at least
@@ -74,36 +69,37 @@ public final class Manifests {
 
   private static Map<String, Manifest> readByName(ArchiveDirectory directory, String prefix,
       Map<String, Manifest> known, UnaryOperator<Manifest> excerpt) throws IOException {
-    for (int attempt = 1; ; attempt++) {
+    for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
       Map<Integer, Long> ends = ends(directory);
       ends.keySet().removeIf(partition -> !(partition + "-").startsWith(prefix));
       List<String> names = names(directory, prefix);
       try {
-        known.keySet().retainAll(names);
-        for (String name : names) {
-          if (!known.containsKey(name)) {
-            known.put(name, excerpt.apply(parse(directory.manifests().resolve(name))));
-          }
-        }
+        Map<String, Manifest> current = current(directory, names, known, excerpt);
         // A listing is not a snapshot: during a compaction it may lack both the old manifests and the new one.
-        if (attempt == READ_ATTEMPTS || known.keySet().containsAll(compacted(names(directory, prefix)))) {
-          Map<String, Manifest> current = current(directory, known);
+        if (known.keySet().containsAll(compacted(names(directory, prefix)))) {
+          checkTiling(directory, current.values());
           checkEnds(directory, ends, current.values());
           return current;
         }
       } catch (NoSuchFileException e) {
         // A compaction removed it after the listing; its successor is in the next listing.
-        if (attempt == READ_ATTEMPTS) {
-          throw e;
-        }
       }
+      LockSupport.parkNanos(READ_PAUSE_NS);
     }
+    throw new ArchiveException("the manifests of the archive " + directory.root() + " changed in each of "
+        + READ_ATTEMPTS + " readings: try again, and if that does not help, look for a program that compacts it all the"
+        + " time");
   }
 
-  /** Returns the partitions that have manifests. */
-  static SortedSet<Integer> partitions(ArchiveDirectory directory) throws IOException {
-    return names(directory, "").stream().map(ArchiveDirectory::partitionOf)
-        .collect(Collectors.toCollection(TreeSet::new));
+  /** Visits the routes of a manifest that was read, one by one. */
+  public static <E extends Exception> void forEachRoute(ArchiveDirectory directory, String name,
+      RouteVisitor<E> visitor) throws IOException, E {
+    Path file = directory.manifests().resolve(name);
+    try {
+      ManifestFile.forEachRoute(file, visitor);
+    } catch (NoSuchFileException e) {
+      throw new ArchiveException("the manifest " + file + " was replaced and then removed: open the archive again", e);
+    }
   }
 
   static List<String> names(ArchiveDirectory directory, String prefix) throws IOException {
@@ -115,19 +111,39 @@ public final class Manifests {
     return names.stream().filter(ArchiveDirectory::isCompacted).toList();
   }
 
-  private static Map<String, Manifest> current(ArchiveDirectory directory, Map<String, Manifest> all)
-      throws ArchiveException {
+  /** Returns those that no other one has replaced, and only reads what may be one of them. */
+  private static Map<String, Manifest> current(ArchiveDirectory directory, List<String> names,
+      Map<String, Manifest> known, UnaryOperator<Manifest> excerpt) throws IOException {
+    known.keySet().retainAll(Set.copyOf(names));
     Set<String> replaced = new HashSet<>();
-    all.values().forEach(manifest -> replaced.addAll(manifest.replaces()));
-    Map<String, Manifest> current = new TreeMap<>(all);
-    current.keySet().removeAll(replaced);
-    checkTiling(directory, current.values());
-    return current;
+    for (String name : compacted(names)) {
+      replaced.addAll(read(directory, name, known, excerpt).replaces());
+    }
+    Map<String, Manifest> current = new HashMap<>();
+    for (String name : names) {
+      if (!replaced.contains(name)) {
+        current.put(name, read(directory, name, known, excerpt));
+      }
+    }
+    Map<String, Manifest> ordered = new LinkedHashMap<>();
+    current.entrySet().stream().sorted(Map.Entry.comparingByValue(ORDER))
+        .forEach(entry -> ordered.put(entry.getKey(), entry.getValue()));
+    return ordered;
   }
 
+  private static Manifest read(ArchiveDirectory directory, String name, Map<String, Manifest> known,
+      UnaryOperator<Manifest> excerpt) throws IOException {
+    Manifest manifest = known.get(name);
+    if (manifest == null) {
+      manifest = excerpt.apply(ManifestFile.read(directory.manifests().resolve(name)));
+      known.put(name, manifest);
+    }
+    return manifest;
+  }
+
+  /** @param manifests in order */
   private static void checkTiling(ArchiveDirectory directory, Collection<Manifest> manifests) throws ArchiveException {
-    List<Manifest> ordered = new ArrayList<>(manifests);
-    ordered.sort(ORDER);
+    List<Manifest> ordered = List.copyOf(manifests);
     for (int i = 1; i < ordered.size(); i++) {
       Manifest before = ordered.get(i - 1);
       Manifest after = ordered.get(i);
@@ -139,43 +155,20 @@ public final class Manifests {
     }
   }
 
-  private static Manifest parse(Path file) throws IOException {
-    byte[] bytes = Files.readAllBytes(file);
-    try {
-      Manifest manifest = Json.MAPPER.treeToValue(OldManifests.upgrade(Json.MAPPER.readTree(bytes)), Manifest.class)
-          .clean();
-      if (manifest.version() > Manifest.VERSION) {
-        throw new ArchiveException("the manifest " + file + " has version " + manifest.version()
-            + ", which this program does not know: use a newer one");
-      }
-      return manifest;
-    } catch (JacksonException e) {
-      throw new ArchiveException("the manifest " + file + " is damaged: restore it from a backup", e);
-    }
-  }
-
   /**
    * Adds a manifest to the archive atomically: it is written and synced under a temporary name, then link(2) creates
    * its final name, which fails if that name exists already.
    *
    * @throws ArchiveCollisionException if another writer published this range first
    */
-  static void publish(
-      ArchiveDirectory directory, String name, Manifest manifest, Consumer<PublicationStep> progress)
-      throws IOException {
+  static void publish(ArchiveDirectory directory, String name, Manifest manifest, Collection<RouteEntry> routes,
+      Consumer<PublicationStep> progress) throws IOException {
     if (manifest.replaces().isEmpty() && isCompacted(directory, manifest)) {
       throw collision(directory, manifest);
     }
     Path temporary = directory.manifests().resolve(name + "." + UUID.randomUUID() + ArchiveDirectory.TEMPORARY);
     try {
-      try (FileChannel channel =
-          FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-        ByteBuffer bytes = ByteBuffer.wrap(Json.MAPPER.writeValueAsBytes(manifest));
-        while (bytes.hasRemaining()) {
-          channel.write(bytes);
-        }
-        channel.force(true);
-      }
+      ManifestFile.write(temporary, manifest, routes);
       progress.accept(PublicationStep.MANIFEST_WRITTEN);
       Files.createLink(directory.manifests().resolve(name), temporary);
     } catch (FileAlreadyExistsException e) {

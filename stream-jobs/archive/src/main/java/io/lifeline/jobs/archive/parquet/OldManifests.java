@@ -7,6 +7,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class OldManifests {
   private OldManifests() {}
 
+  /** Returns whether {@link #upgrade} of a manifest that begins with these properties depends on its routes. */
+  static boolean needRoutes(JsonNode properties) {
+    return properties.path("version").asInt() == 1;
+  }
+
   static JsonNode upgrade(JsonNode manifest) {
     addMissing(manifest, "source");
     addMissing(manifest, "last_message");

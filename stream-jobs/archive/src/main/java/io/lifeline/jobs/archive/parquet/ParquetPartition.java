@@ -54,9 +54,10 @@ final class ParquetPartition extends PartitionWriter {
   }
 
   private void recover() throws IOException {
-    for (Manifest manifest : Manifests.read(directory, partition)) {
+    for (Map.Entry<String, Manifest> entry : Manifests.readByName(directory, partition).entrySet()) {
+      Manifest manifest = entry.getValue();
       publication.rollForward(manifest.files());
-      manifest.routes().forEach(this::remember);
+      Manifests.forEachRoute(directory, entry.getKey(), this::remember);
       startAt(manifest.to(), manifest.source(), manifest.lastMessage());
     }
     for (String name : ArchiveDirectory.names(directory.data())) {
@@ -87,10 +88,10 @@ final class ParquetPartition extends PartitionWriter {
     DataFiles files = new DataFiles(directory, duck, prefix);
     new RollFiles(duck, files).write(roll, options.rareRows());
     Manifest manifest = new Manifest(Manifest.VERSION, partition, from(), to(), Instant.now().toString(),
-        1, files.entries(), roll.typeEntries(), roll.routeEntries(), duplicates(), rejected(), List.of(), List.of(),
-        source(), lastMessage());
+        1, files.entries(), roll.typeEntries(), duplicates(), rejected(), List.of(), List.of(), source(),
+        lastMessage());
     try {
-      publication.publish(name, manifest, files.entries());
+      publication.publish(name, manifest, roll.routeEntries(), files.entries());
     } catch (IOException | RuntimeException e) {
       if (Files.exists(directory.manifests().resolve(name))) {
         needsReopening = true;
@@ -140,9 +141,12 @@ final class ParquetPartition extends PartitionWriter {
     Map<RouteKey, SequenceSet> wanted = new HashMap<>();
     batches.forEach(late -> wanted.computeIfAbsent(late.route(), key -> new SequenceSet()).add(late.sequence()));
     List<String> files = new ArrayList<>();
-    for (Manifest manifest : Manifests.read(directory, partition)) {
-      if (manifest.routes().stream().anyMatch(route -> route.holdsAny(wanted.get(route.key())))) {
-        for (Manifest.FileEntry file : manifest.files()) {
+    for (Map.Entry<String, Manifest> entry : Manifests.readByName(directory, partition).entrySet()) {
+      boolean[] holdsAny = new boolean[1];
+      Manifests.forEachRoute(directory, entry.getKey(),
+          route -> holdsAny[0] |= route.holdsAny(wanted.get(route.key())));
+      if (holdsAny[0]) {
+        for (Manifest.FileEntry file : entry.getValue().files()) {
           if (file.kind() == Manifest.Kind.BATCHES) {
             files.add(directory.locate(file.name()).toString());
           }

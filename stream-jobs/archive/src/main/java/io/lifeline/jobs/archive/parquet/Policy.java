@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 
 /** Which adjacent manifests of a partition become one. */
 enum Policy {
@@ -41,13 +41,13 @@ enum Policy {
    *
    * @param manifests all of a partition by name, ordered by offset
    */
-  List<Map<String, Manifest>> groups(Map<String, Manifest> manifests, Predicate<Manifest> isUsable) {
+  List<Map<String, Manifest>> groups(Map<String, Manifest> manifests, BiPredicate<String, Manifest> isUsable) {
     List<Map<String, Manifest>> groups = new ArrayList<>();
     Map<String, Manifest> group = new LinkedHashMap<>();
     int level = 0;
     for (Map.Entry<String, Manifest> entry : manifests.entrySet()) {
       Manifest manifest = entry.getValue();
-      boolean isUsed = isUsable.test(manifest);
+      boolean isUsed = isUsable.test(entry.getKey(), manifest);
       if (!isUsed || level(manifest) != level || group.size() == MOST) {
         groups.add(group);
         group = new LinkedHashMap<>();

@@ -1,11 +1,13 @@
 package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.RouteEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -22,9 +24,11 @@ final class Publication {
   /**
    * Syncs the written files and publishes the manifest that names them. After this they belong to the archive.
    *
+   * @param routes of the manifest
    * @param written the manifest's files that are not published yet
    */
-  void publish(String manifestName, Manifest manifest, List<Manifest.FileEntry> written) throws IOException {
+  void publish(String manifestName, Manifest manifest, Collection<RouteEntry> routes,
+      List<Manifest.FileEntry> written) throws IOException {
     progress.accept(PublicationStep.FILES_WRITTEN);
     for (Manifest.FileEntry file : written) {
       ArchiveDirectory.sync(temporary(file));
@@ -34,7 +38,7 @@ final class Publication {
     for (Manifest.FileEntry file : manifest.files()) {
       requireSomewhere(file);
     }
-    Manifests.publish(directory, manifestName, manifest, progress);
+    Manifests.publish(directory, manifestName, manifest, routes, progress);
   }
 
   /** Renames the files of a published manifest to their final names, where that is still to do. */

@@ -4,10 +4,12 @@ import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.Manifest.FileEntry;
+import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,8 +20,8 @@ import java.util.stream.Stream;
 
 /**
  * Replaces adjacent manifests of a partition by one that sums them up. It is published like a roll; from then on the
- * ones that it names are ignored, and it removes them. The books stay: types and routes are those of all the rolls,
- * whatever becomes of their files.
+ * ones that it names are ignored. They stay for a while, like their data files, for readers that opened the archive
+ * earlier. The books stay: types and routes are those of all the rolls, whatever becomes of their files.
  */
 final class Replacement {
   private final ArchiveDirectory directory;
@@ -39,13 +41,14 @@ final class Replacement {
     String name = ArchiveDirectory.compactedName(last.partition(), old.get(0).from(), last.to(), group.keySet());
     String unique = UUID.randomUUID().toString().substring(0, 8);
     DataFiles written = new DataFiles(directory, duck, "compact-%d-%s".formatted(last.partition(), unique));
+    Collection<RouteEntry> routes = routes(group.keySet());
     Manifest sum;
     try {
       for (List<FileEntry> files : plan.merged()) {
         merge(files, written);
       }
       sum = sum(group, plan, written.entries());
-      publication.publish(name, sum, written.entries());
+      publication.publish(name, sum, routes, written.entries());
     } catch (IOException | RuntimeException e) {
       if (!Files.exists(directory.manifests().resolve(name))) {
         written.remove();
@@ -58,13 +61,14 @@ final class Replacement {
   /** Completes a published replacement, where that is still to do. */
   void finish(Manifest sum) throws IOException {
     publication.rollForward(sum.files());
-    boolean removed = false;
-    for (String name : sum.replaces()) {
-      removed |= Files.deleteIfExists(directory.manifests().resolve(name));
+  }
+
+  private Collection<RouteEntry> routes(Set<String> names) throws IOException {
+    Map<RouteKey, RouteEntry> routes = new LinkedHashMap<>();
+    for (String name : names) {
+      Manifests.forEachRoute(directory, name, route -> routes.merge(route.key(), route, RouteEntry::merge));
     }
-    if (removed) {
-      ArchiveDirectory.sync(directory.manifests());
-    }
+    return routes.values();
   }
 
   private Manifest sum(Map<String, Manifest> group, FilePlan plan, List<FileEntry> written) {
@@ -74,10 +78,15 @@ final class Replacement {
     old.forEach(manifest -> manifest.types().forEach(type -> types.putIfAbsent(type.id(), type)));
     return new Manifest(Manifest.VERSION, last.partition(), old.get(0).from(), last.to(), Instant.now().toString(),
         old.stream().mapToLong(Manifest::rolls).sum(), Stream.concat(plan.kept().stream(), written.stream()).toList(),
-        List.copyOf(types.values()),
-        List.copyOf(RouteEntry.merged(old.stream().flatMap(manifest -> manifest.routes().stream()))),
-        old.stream().mapToLong(Manifest::duplicates).sum(), old.stream().mapToLong(Manifest::rejected).sum(),
-        List.copyOf(group.keySet()), obsolete(old, plan), last.source(), last.lastMessage());
+        List.copyOf(types.values()), old.stream().mapToLong(Manifest::duplicates).sum(),
+        old.stream().mapToLong(Manifest::rejected).sum(), replaces(group), obsolete(old, plan), last.source(),
+        last.lastMessage());
+  }
+
+  /** Returns the manifests that are replaced, and those that they replaced and that still exist. */
+  private List<String> replaces(Map<String, Manifest> group) {
+    return Stream.concat(group.keySet().stream(), group.values().stream().flatMap(old -> old.replaces().stream())
+        .filter(name -> Files.exists(directory.manifests().resolve(name)))).toList();
   }
 
   /** Returns the files that are no longer used, and earlier obsolete ones that still exist. */

@@ -32,6 +32,7 @@ public final class Verifier {
     int unhashed = 0;
     List<String> damages = new ArrayList<>();
     for (Map.Entry<String, Manifest> manifest : manifests.entrySet()) {
+      Manifests.forEachRoute(directory, manifest.getKey(), route -> {});
       for (Manifest.FileEntry file : manifest.getValue().files()) {
         files++;
         bytes += file.bytes();

@@ -8,7 +8,6 @@ import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
 import io.lifeline.jobs.archive.EmptyArchiveException;
-import io.lifeline.jobs.archive.RouteEntry;
 import io.lifeline.jobs.archive.SessionViews;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TimeSpan;
@@ -33,7 +32,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.duckdb.DuckDBConnection;
 
 /**
  * A read-only in-memory SQL database of an archive: one view per event type under its own name, {@code events} over all
@@ -50,11 +51,12 @@ public final class ArchiveDatabase implements ArchiveReader {
   private final Connection connection;
   private final List<Manifest> manifests;
   private final Map<String, String> paths;
+  private final LedgerTables ledger;
 
-  /** Views not yet created, by lower-case name: creating a view opens its files, and there may be many. */
+  /** Views not yet created, by lower-case name: their SQL names all files, and creating a view opens them. */
   private final Map<String, View> pending;
 
-  private record View(String name, String sql, List<String> needs) {}
+  private record View(String name, Supplier<String> sql, List<String> needs) {}
 
   /** The view of each event type. */
   private final Map<String, String> viewByType;
@@ -63,10 +65,11 @@ public final class ArchiveDatabase implements ArchiveReader {
   private final Map<String, List<TypeEntry>> versions = new HashMap<>();
 
   private ArchiveDatabase(Connection connection, List<Manifest> manifests, Map<String, String> paths,
-      Map<String, View> views, Map<String, String> viewByType) {
+      LedgerTables ledger, Map<String, View> views, Map<String, String> viewByType) {
     this.connection = connection;
     this.manifests = manifests;
     this.paths = paths;
+    this.ledger = ledger;
     this.pending = views;
     this.viewByType = viewByType;
     Set<String> known = new HashSet<>();
@@ -87,33 +90,33 @@ public final class ArchiveDatabase implements ArchiveReader {
    */
   public static ArchiveDatabase open(Path root, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
-    List<Manifest> manifests = manifests(directory, root);
+    Map<String, Manifest> byName = manifests(directory, root);
+    List<Manifest> manifests = List.copyOf(byName.values());
     Map<String, String> paths = directory.locate(manifests);
-    Connection connection = DuckDb.open();
+    DuckDBConnection connection = DuckDb.open();
     try (Statement statement = connection.createStatement()) {
       Map<String, View> views = new LinkedHashMap<>();
       Map<String, String> viewByType = describe(manifests, paths, span, views);
-      LedgerTables.create(connection,
-          RouteEntry.merged(manifests.stream().flatMap(manifest -> manifest.routes().stream())));
+      LedgerTables ledger = new LedgerTables(connection, directory, byName.keySet());
       statement.execute("SET temp_directory = ''");
       if (memoryBytes != null) {
         statement.execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
       }
       confine(statement, directory);
-      return new ArchiveDatabase(connection, manifests, paths, views, viewByType);
+      return new ArchiveDatabase(connection, manifests, paths, ledger, views, viewByType);
     } catch (SQLException | RuntimeException e) {
       connection.close();
       throw e;
     }
   }
 
-  /** Returns the manifests of an existing archive. */
-  static List<Manifest> manifests(ArchiveDirectory directory, Path root) throws IOException {
+  /** Returns the manifests of an existing archive by name. */
+  static Map<String, Manifest> manifests(ArchiveDirectory directory, Path root) throws IOException {
     if (!Files.isDirectory(root)) {
       throw new ArchiveException("there is no archive at " + root
           + ": set --archive to archive.dir of the jobs");
     }
-    List<Manifest> manifests = Manifests.read(directory);
+    Map<String, Manifest> manifests = Manifests.readByName(directory);
     if (manifests.isEmpty()) {
       throw new EmptyArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
     }
@@ -133,14 +136,14 @@ public final class ArchiveDatabase implements ArchiveReader {
     List<String> batchFiles = batchFiles(manifests, paths);
     EventViews events = new EventViews(manifests, paths, span);
     Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
-    viewByType.forEach((type, view) -> put(views, view, events.ofType(type)));
-    put(views, "events", events.all());
-    put(views, "lifelines", EventViews.LIFELINES, "events");
+    viewByType.forEach((type, view) -> put(views, view, () -> events.ofType(type)));
+    put(views, "events", events::all);
+    put(views, "lifelines", () -> EventViews.LIFELINES, "events");
     if (!batchFiles.isEmpty()) {
-      put(views, "batches", BatchRows.read(batchFiles));
+      put(views, "batches", () -> BatchRows.read(batchFiles));
       List<String> needs = new ArrayList<>(List.of("events", "batches"));
       sessionViews(new EventViews(manifests, paths, TimeSpan.ALL)).forEach((name, sql) -> {
-        put(views, name, sql, needs.toArray(String[]::new));
+        put(views, name, () -> sql, needs.toArray(String[]::new));
         needs.add(name);
       });
     }
@@ -166,7 +169,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     return sessions.sql("session_members", "sessions");
   }
 
-  private static void put(Map<String, View> views, String name, String sql, String... needs) {
+  private static void put(Map<String, View> views, String name, Supplier<String> sql, String... needs) {
     views.put(name.toLowerCase(Locale.ROOT), new View(name, sql, List.of(needs)));
   }
 
@@ -178,7 +181,7 @@ public final class ArchiveDatabase implements ArchiveReader {
         make(needed);
       }
       try (Statement statement = connection.createStatement()) {
-        statement.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql);
+        statement.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql.get());
       }
     }
   }
@@ -281,6 +284,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     }
     for (String table : parsed.findValuesAsText("table_name")) {
       make(table);
+      ledger.provide(table);
     }
     return connection.prepareStatement(sql);
   }

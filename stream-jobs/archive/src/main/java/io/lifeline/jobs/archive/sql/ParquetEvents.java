@@ -67,7 +67,7 @@ public final class ParquetEvents implements EventReader {
    */
   public static ParquetEvents open(Path root, Path spill, long memoryBytes) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
-    List<Manifest> manifests = ArchiveDatabase.manifests(directory, root);
+    List<Manifest> manifests = List.copyOf(ArchiveDatabase.manifests(directory, root).values());
     return new ParquetEvents(directory, manifests, directory.locate(manifests), spill, memoryBytes);
   }
 

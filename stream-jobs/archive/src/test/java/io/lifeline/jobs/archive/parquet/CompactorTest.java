@@ -19,8 +19,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,7 +84,6 @@ class CompactorTest {
     Compactor.Result result = compactor(Duration.ofHours(1)).compact();
     assertThat(result).isEqualTo(new Compactor.Result(6, 1, 17, 3, 0, List.of()));
     assertThat(answers()).isEqualTo(before);
-    assertThat(count("manifests")).isEqualTo(1);
     assertThat(new ManifestCounts(directory).refresh())
         .isEqualTo(Map.of(new RouteKey(EMITTER, 0), 6 + 3 + 5 * 100 + 10L));
   }
@@ -93,21 +94,49 @@ class CompactorTest {
     long files = count("data");
     compactor(Duration.ofHours(1)).compact();
     assertThat(count("data")).isEqualTo(files + 3);
+    assertThat(count("manifests")).isEqualTo(5);
     assertThat(compactor(Duration.ofHours(1)).compact().filesDeleted()).isZero();
-    assertThat(compactor(Duration.ZERO).compact().filesDeleted()).isEqualTo((int) files);
+    archive(1);
+    compactor(Duration.ofHours(1)).compact();
+    assertThat(count("manifests")).as("those of both compactions").isEqualTo(7);
+    int replaced = (int) count("data") - 3;
+    assertThat(compactor(Duration.ZERO).compact().filesDeleted()).isEqualTo(replaced);
     assertThat(count("data")).isEqualTo(3);
+    assertThat(count("manifests")).isEqualTo(1);
   }
 
   @Test
   void aReaderThatOpenedTheArchiveBeforeIsNotDisturbed() throws Exception {
     archive(4);
     try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      archive(2);
       compactor(Duration.ofHours(1)).compact();
-      try (ResultSet row = database.prepare("SELECT count(*) FROM events").executeQuery()) {
-        row.next();
-        assertThat(row.getLong(1)).isEqualTo(4 + 2 + 3 * 100 + 10L);
+      for (String sql : List.of("SELECT count(*) FROM events", "SELECT sum(archived) FROM ledger")) {
+        try (ResultSet row = database.prepare(sql).executeQuery()) {
+          row.next();
+          assertThat(row.getLong(1)).as(sql).isEqualTo(4 + 2 + 3 * 100 + 10L);
+        }
       }
     }
+  }
+
+  @Test
+  void aReadingThatCompactionsDisturbIsRepeatedUntilItIsWhole() throws Exception {
+    archive(2);
+    int disturbances = 8;
+    AtomicInteger left = new AtomicInteger(disturbances);
+    Map<String, Manifest> read = Manifests.readByName(new ArchiveDirectory(directory), new HashMap<>(), manifest -> {
+      if (left.getAndDecrement() > 0) {
+        try {
+          archive(1);
+          compactor(Duration.ZERO).compact();
+        } catch (Exception e) {
+          throw new AssertionError(e);
+        }
+      }
+      return manifest;
+    });
+    assertThat(read.values().stream().mapToLong(Manifest::rolls).sum()).isEqualTo(2 + disturbances);
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.Json;
@@ -25,6 +26,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,7 +57,11 @@ class MaintenanceTest {
   }
 
   private Compactor compactor(Duration retention) {
-    return new Compactor(options().withRetention(retention), 1 << 20, Duration.ZERO);
+    return compactor(retention, System::nanoTime);
+  }
+
+  private Compactor compactor(Duration retention, LongSupplier nanoTime) {
+    return new Compactor(options().withRetention(retention), 1 << 20, Duration.ZERO, step -> {}, nanoTime);
   }
 
   private static byte[] batch(long offset, Duration every) {
@@ -195,13 +202,16 @@ class MaintenanceTest {
     assertThat(counts.refresh()).isEqualTo(before);
     for (int step = 1; step <= 3; step++) {
       compactor(DAY.multipliedBy(3).minusHours(23L * step)).run(Policy.NOTHING, ns -> true);
-      assertThat(names("manifests", ".json"))
-          .containsExactly("0-00000000000000000000.00000000000000000004." + step + ".json");
+      assertThat(Manifests.readByName(new ArchiveDirectory(directory)))
+          .containsOnlyKeys("0-00000000000000000000.00000000000000000004." + step + ".json");
       assertThat(query(SERIALS)).containsExactly(serials(step, 4 - step));
       assertThat(counts.refresh()).isEqualTo(before);
     }
     archive(1, DAY);
     assertThat(query(SERIALS)).containsExactly(serials(3, 2));
+    compactor(null).compact();
+    assertThat(counts.refresh()).as("of a manifest that was counted in part")
+        .isEqualTo(Map.of(new RouteKey(EMITTER, 0), 5L * (EVENTS + 1)));
   }
 
   @Test
@@ -214,6 +224,59 @@ class MaintenanceTest {
     compactor(Duration.ofMillis(age).plusHours(1)).run(Policy.LEVELS, ns -> true);
     assertThat(query(BOOKS + " WHERE batches = 2")).hasSize(1);
     assertThat(query("SELECT count(*) FROM \"test.serial\"")).containsExactly(Integer.toString(2 * EVENTS + 1));
+  }
+
+  /** On one host the broker's clock and this machine's are the same. */
+  @Test
+  void aClockThatIsSetForwardExpiresNothingAlsoAfterARestart() throws Exception {
+    archive(4, DAY);
+    Duration retention = DAY.multipliedBy(3);
+    AtomicLong nanos = new AtomicLong();
+    compactor(retention, nanos::get).run(Policy.LEVELS, ns -> true);
+    archive(1, DAY.multipliedBy(10)); // of day 40
+    Compactor restarted = compactor(retention, nanos::get);
+    for (int run = 0; run < 3; run++) {
+      nanos.addAndGet(Duration.ofMinutes(10).toNanos());
+      restarted.run(Policy.LEVELS, ns -> true);
+    }
+    assertThat(query(SERIALS)).as("the first is a little older than three days").containsExactly(serials(1, 4));
+    nanos.addAndGet(DAY.multipliedBy(2).toNanos());
+    restarted.run(Policy.LEVELS, ns -> true);
+    assertThat(query(SERIALS)).as("two days and a fifth later").containsExactly(serials(3, 2));
+    Files.write(directory.resolve("retention-clock"), new byte[] {1, 2, 3});
+    assertThatThrownBy(() -> compactor(retention).run(Policy.LEVELS, ns -> true)).isInstanceOf(ArchiveException.class)
+        .hasMessageContaining("retention-clock cannot be read, so nothing expires: remove the file");
+    compactor(null).run(Policy.LEVELS, ns -> true);
+    assertThat(query(SERIALS)).containsExactly(serials(3, 2));
+  }
+
+  @Test
+  void aPartitionWithoutNewMessagesExpiresByTheTimeOfTheOthers() throws Exception {
+    archive(1, DAY);
+    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejections::add)) {
+      long ms = FIRST_MS + 5 * DAY.toMillis();
+      writer.append(new Position(1, 0, ms), Archives.serials(new Incarnation(1, 1), 1, 1));
+    }
+    compactor(DAY.multipliedBy(2)).run(Policy.LEVELS, ns -> true);
+    assertThat(query("SELECT count(*) FROM \"test.serial\"")).containsExactly("1");
+  }
+
+  @Test
+  void manifestsOfManyRoutesAreNotMergedAndTheLedgerHasThemAll() throws Exception {
+    int routes = 20_000;
+    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejections::add)) {
+      for (int offset = 0; offset < 2 * routes; offset++) {
+        Incarnation emitter = new Incarnation(1, offset % (routes * 3 / 2));
+        writer.append(new Position(0, offset, FIRST_MS), Archives.serials(emitter, 1 + offset * 2L / (routes * 3), 1));
+        if (offset == routes) {
+          writer.roll();
+        }
+      }
+    }
+    compactor(null).run(Policy.EVERYTHING, ns -> true);
+    assertThat(manifests()).hasSize(2);
+    assertThat(query("SELECT count(*), sum(archived), sum(missing), max(batches), sum(missing_batches) FROM ledger"))
+        .containsExactly(routes * 3 / 2 + " " + 2 * routes + " 0 2 0");
   }
 
   /** Simulates a crash: no code after it runs. */

@@ -87,6 +87,15 @@ class VerifierTest {
   }
 
   @Test
+  void aManifestThatLacksItsEndIsFound() throws Exception {
+    Path manifest = files("manifests", ".json").get(0);
+    String text = Files.readString(manifest);
+    Files.writeString(manifest, text.substring(0, text.length() - 20));
+    assertThatThrownBy(() -> Verifier.verify(directory)).isInstanceOf(ArchiveException.class)
+        .hasMessageContaining("is damaged: restore it from a backup");
+  }
+
+  @Test
   void whatAnEarlierProgramWroteIsReadAndReportedAsUnverified() throws Exception {
     forgetHashes();
     flipABit(files("data", ".parquet").get(0));
