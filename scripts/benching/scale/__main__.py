@@ -2,9 +2,9 @@
 
 from ..figures.table import bound, table
 from ..suite import Suite
-from . import answers, grows, idle
+from . import answers, days, grows, idle
 
-FAMILIES = (answers, idle, grows)
+FAMILIES = (answers, idle, grows, days)
 
 
 def steps(chosen, quick):

@@ -1,2 +1,2 @@
-/** Many emitters, short-lived processes and event types, for measuring what the jobs keep of them. */
+/** Many emitters, short-lived processes, event types and days, for measuring what they cost jobs and readers. */
 package io.lifeline.jobs.bench.scale;
