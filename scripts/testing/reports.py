@@ -57,31 +57,26 @@ def surefire_again(path, name):
 # --- CTest -----------------------------------------------------------------------------------------------------------
 
 def ctest(build, report, tests=None):
-    """CTest's JUnit file, in which a program written with cmocka counts through its own tests. `tests` is what
-    `ctest --show-only=json-v1` wrote, which alone has the labels."""
+    """CTest's JUnit file, in which a program written with cmocka or Python's unittest counts through its own tests. `tests` is
+    what `ctest --show-only=json-v1` wrote, which alone has the labels."""
     counts = Counts()
     if not report.exists():
         return counts
     system = labelled(tests, "system") if tests else set()
     for case in ElementTree.parse(report).iter("testcase"):
-        name = case.get("name")
-        group = ctest_group(build, name) if name in system else None
-        output = case.findtext("system-out") or ""
-        failed = re.findall(r"^\[  FAILED  \] (\w+)$", output.partition("listed below")[2], re.MULTILINE)
-        end = case.find("failure")
-        if end is not None and not failed:
-            failed = ["ended badly"]  # a crash or a time-out: in this file CTest says no more
-        why = end.get("message", "") if end is not None else ""
-        counts.failures += [Failure(f"{build}: {name} {each}", cmocka_reason(output, each) or why, f"{output}\n{each}", group)
-                            for each in failed]
         if case.find("skipped") is not None:
             counts.skipped += 1
-        elif "[==========]" in output:
-            counts.passed += sum(map(int, re.findall(r"^\[  PASSED  \] (\d+) test", output, re.MULTILINE)))
-            counts.skipped += sum(map(int, re.findall(r"^\[  SKIPPED \] (\d+) test", output, re.MULTILINE)))
-        elif not failed:
-            counts.passed += 1
-        if group and case.find("skipped") is None:
+            continue
+        name, end = case.get("name"), case.find("failure")
+        group = ctest_group(build, name) if name in system else None
+        output = case.findtext("system-out") or ""
+        passed, skipped, failed = python_unittest(output) or cmocka(output) or (int(end is None), 0, {})
+        if end is not None and not failed:
+            failed = {"ended badly": cmocka_reason(output) or end.get("message", "")}  # a crash or a time-out: CTest says no more
+        counts.failures += [Failure(f"{build}: {name} {test}", reason, f"{output}\n{test}", group) for test, reason in failed.items()]
+        counts.passed += passed
+        counts.skipped += skipped
+        if group:
             counts.groups.add(group)
     return counts
 
@@ -91,11 +86,38 @@ def labelled(tests, label):
             for its in test.get("properties", []) if its["name"] == "LABELS" and label in its["value"]}
 
 
-def cmocka_reason(output, test):
-    """The last complaint before the test's own FAILED line."""
+def cmocka(output):
+    """Of a program written with cmocka: how many tests passed, how many were skipped, and those that failed with their reasons."""
+    if "[==========]" not in output:
+        return None
+    failed = re.findall(r"^\[  FAILED  \] (\w+)$", output.partition("listed below")[2], re.MULTILINE)
+    return (sum(map(int, re.findall(r"^\[  PASSED  \] (\d+) test", output, re.MULTILINE))),
+            sum(map(int, re.findall(r"^\[  SKIPPED \] (\d+) test", output, re.MULTILINE))),
+            {test: cmocka_reason(output, test) for test in failed})
+
+
+def cmocka_reason(output, test=""):
+    """The last complaint before the test's own FAILED line, or at all."""
     before = re.split(rf"^\[  FAILED  \] {re.escape(test)}$", output, maxsplit=1, flags=re.MULTILINE)[0]
     said = [line for line in before.rpartition("[ RUN      ]")[2].splitlines()[1:] if line.strip()]
     return shortened("\n".join(said[-3:]))
+
+
+UNITTEST_END = re.compile(r"^Ran (\d+) tests? in [\d.]+s$(?:\s+^\w[\w ]* \(.*?skipped=(\d+).*\)$)?", re.MULTILINE)
+UNITTEST_FAILURE = re.compile(r"^={70}\n(?:FAIL|ERROR): (\S+) \((\S+)\)([^\n]*)\n(.*?)(?=^={70}$|^-{70}\nRan )", re.MULTILINE | re.DOTALL)
+
+
+def python_unittest(output):
+    """The same of a Python program that came to the end of its unittest; one that did not has crashed or hung."""
+    end = UNITTEST_END.search(output)
+    if not end:
+        return None
+    failed = {}
+    for test, path, subtest, trace in UNITTEST_FAILURE.findall(output):
+        path = path.removeprefix("__main__.").removesuffix(f".{test}")  # which has the test's name since Python 3.11
+        failed[f"{path}.{test}{subtest}"] = shortened(re.split(r"^  File .*\n(?:    .*\n)*", trace, flags=re.MULTILINE)[-1])
+    skipped = int(end[2] or 0)
+    return max(0, int(end[1]) - skipped - len({name.partition(" ")[0] for name in failed})), skipped, failed
 
 
 def ctest_group(build, name):

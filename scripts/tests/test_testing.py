@@ -2,11 +2,13 @@
 
 import json
 import shlex
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import xml.sax.saxutils
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -176,6 +178,47 @@ class Reports(InAFolder):
     def test_a_c_program_that_crashes_or_hangs_is_not_repeated(self):
         counts = self.ctest("[ RUN      ] a\n", failed=True)  # CTest's JUnit file says no more of either
         self.assertEqual(["crash"], [failure.never_repeated for failure in counts.failures])
+
+    def python(self, tests, end="", failed=True):
+        """What CTest says of a Python program with these tests, run here; `end` is its last statement."""
+        program = self.written("a_test.py", f"import os, unittest\n\nclass A(unittest.TestCase):\n{tests}\n"
+                                            f"unittest.main(verbosity=2, exit={not end})\n{end}\n")
+        ended = subprocess.run([sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(failed, ended.returncode != 0, ended.stdout)
+        return self.ctest(xml.sax.saxutils.escape(ended.stdout), failed)
+
+    def test_a_python_program_counts_through_its_tests(self):
+        counts = self.python("""
+    def test_good(self): pass
+    def test_left(self): self.skipTest("no kernel")
+    def test_bad(self):
+        \"\"\"Has a description.\"\"\"
+        self.assertGreater(1, 2, "of a\\nvalue")
+    def test_broken(self): os.stat("/nonexistent")
+    def test_in_parts(self):
+        for part in (1, 2, 3):
+            with self.subTest(part=part):
+                self.assertEqual(1, part)
+""")
+        self.assertEqual((1, 1), (counts.passed, counts.skipped))
+        self.assertEqual(["asan: sink-nats A.test_bad: AssertionError: 1 not greater than 2 : of a value",
+                          "asan: sink-nats A.test_broken: FileNotFoundError: [Errno 2] No such file or directory: '/nonexistent'",
+                          "asan: sink-nats A.test_in_parts (part=2): AssertionError: 1 != 2",
+                          "asan: sink-nats A.test_in_parts (part=3): AssertionError: 1 != 3"], sorted(map(str, counts.failures)))
+        self.assertEqual({None}, {failure.never_repeated for failure in counts.failures})
+        self.assertEqual((1, 0, []), self.numbers(self.python("    def test_good(self): pass", failed=False)))
+
+    def numbers(self, counts):
+        return counts.passed, counts.skipped, [failure.never_repeated for failure in counts.failures]
+
+    def test_a_python_program_that_crashes_or_hangs_is_not_repeated(self):
+        for tests, end in (("    def test_a(self): os.kill(os.getpid(), 9)", ""), ("    def test_a(self): pass", "os.kill(os.getpid(), 9)")):
+            with self.subTest(tests):
+                self.assertEqual(["crash"], self.numbers(self.python(tests, end))[2])
+
+    def test_a_sanitizers_report_in_a_python_programs_output_is_not_repeated(self):
+        counts = self.python("""    def test_a(self): self.assertEqual("==1==ERROR: AddressSanitizer: heap-use-after-free", "")""")
+        self.assertEqual(["sanitizer"], self.numbers(counts)[2])
 
     def test_a_go_test_says_by_an_attribute_that_it_is_a_system_test(self):
         events = [{"Action": "attr", "Package": "p", "Test": "TestA", "Key": "tag", "Value": "system"},
