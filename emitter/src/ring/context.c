@@ -35,8 +35,8 @@ bool ll_context_change(ll_store *store, const ll_context *context) {
     context = &nothing;
   }
   header->contexts[place] = *context;
-  for (uint32_t i = 0; i < count; i++)
-    store->rings[i].boundaries[place] = load_acquire(&store->rings[i].head);
+  for (uint32_t i = 0; i < count; i++) /* atomically, since a thread whose ring grows looks at all places */
+    store_relaxed(&store->rings[i].boundaries[place], load_acquire(&store->rings[i].head));
   ll_crash_point("context-written");
   store_release(&header->context_changes, next);
   ll_crash_point("context-changed");

@@ -133,7 +133,10 @@ static uint32_t total_for(ll_summaries *summaries, uint32_t number, unsigned fie
     if (total->number == number && total->field == field && !total->ending) return i;
     if (total->number == 0) vacant = i;
   }
-  if (vacant == UINT32_MAX && summaries->totals_used < LL_TOTALS_MAX) vacant = summaries->totals_used++;
+  if (vacant == UINT32_MAX && summaries->totals_used < LL_TOTALS_MAX) {
+    vacant = summaries->totals_used;
+    store_release(&summaries->totals_used, vacant + 1); /* the harvester reads it without the lock */
+  }
   if (vacant == UINT32_MAX) return vacant;
   uint64_t now = ll_monotonic_ns();
   summaries->totals[vacant] = (ll_total){.number = number,
