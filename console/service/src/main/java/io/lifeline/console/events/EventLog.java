@@ -40,7 +40,8 @@ public final class EventLog {
   private long bytesAdded;
   private long bytesGone;
   private long completeSinceMs = Long.MAX_VALUE;
-  private boolean live;
+  /** Number of the first event that arrived while nothing was waiting at the broker; -1 until then. */
+  private long live = -1;
 
   /** @param capacity bytes that the batches may take */
   public EventLog(long capacity) {
@@ -77,20 +78,22 @@ public final class EventLog {
 
   /** Is called when all batches that were waiting at the broker have been added. */
   public synchronized void caughtUp() {
-    if (!live) {
-      live = true;
+    if (live < 0) {
+      live = next;
       notifyAll();
     }
   }
 
-  synchronized void awaitLive() throws InterruptedException {
-    while (!live) {
+  /** Waits for {@link #caughtUp}, and returns the number that the next event had then. */
+  synchronized long awaitLive() throws InterruptedException {
+    while (live < 0) {
       wait();
     }
+    return live;
   }
 
   synchronized boolean isLive() {
-    return live;
+    return live >= 0;
   }
 
   /** Returns the batch with that event, or the oldest one if it has left the log; null on timeout. */

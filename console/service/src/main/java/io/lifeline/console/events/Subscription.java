@@ -32,11 +32,14 @@ public final class Subscription implements AutoCloseable {
     this.queue = queue;
     this.selector = new EventSelector(filter);
     if (log.isLive()) {
-      next = first();
+      next = first(log.next());
     }
   }
 
-  /** Starts to fill the queue: with all events that are added to the log from now on, at least. */
+  /**
+   * Starts to fill the queue: with all events that are added to the log from now on, at least, but for those that were
+   * waiting at the broker when the console started.
+   */
   public static Subscription start(EventLog log, EventFilter filter, Start start, EventQueue queue) {
     Subscription subscription = new Subscription(log, filter, start, queue);
     subscription.thread.setDaemon(true);
@@ -47,8 +50,7 @@ public final class Subscription implements AutoCloseable {
   private void run() {
     try {
       if (next < 0) {
-        log.awaitLive();
-        next = first();
+        next = first(log.awaitLive()); // the thread may run late: events may have been added since
       }
       while (!Thread.currentThread().isInterrupted()) {
         EventLog.Stored batch = log.await(next, POLL_MS);
@@ -66,8 +68,12 @@ public final class Subscription implements AutoCloseable {
     }
   }
 
-  /** Returns the number of the first event, and reports events that are missing before it. */
-  private long first() {
+  /**
+   * Returns the number of the first event, and reports events that are missing before it.
+   *
+   * @param now the number of the first event of a subscription that begins now
+   */
+  private long first(long now) {
     EventId after = start.after();
     if (after != null && after.run().equals(log.run())) {
       long wanted = after.number() + 1;
@@ -83,7 +89,7 @@ public final class Subscription implements AutoCloseable {
           + " be missing here, and the archive has them", null));
     }
     if (start.history() == null) {
-      return log.next();
+      return now;
     }
     long sinceMs = System.currentTimeMillis() - start.history().toMillis();
     long completeMs = log.completeSinceMs();

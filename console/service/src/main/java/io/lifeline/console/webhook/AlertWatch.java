@@ -10,8 +10,10 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands alerts that jobs raise or clear to the webhooks, on a thread of its own; those raised before it has
- * looked for the first time are not. */
+/**
+ * Hands alerts that jobs raise or clear to the webhooks, on a thread of its own. It looks for the first time when a
+ * webhook wants alerts; those raised before are not handed on.
+ */
 public final class AlertWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AlertWatch.class);
 
@@ -20,21 +22,23 @@ public final class AlertWatch implements AutoCloseable {
   private final long paceMs;
   private final Thread thread = new Thread(this::run, "lifeline-alerts");
   private String logged;
+  /** What the last look has found; null while nobody asks. Guarded by this. */
+  private Map<String, byte[]> known;
 
   /** @param paceMs between two looks at the broker */
   public AlertWatch(Upserts upserts, Webhooks webhooks, long paceMs) {
     this.upserts = upserts;
     this.webhooks = webhooks;
     this.paceMs = paceMs;
+    webhooks.onAlertsWanted(this::look);
     thread.setDaemon(true);
     thread.start();
   }
 
   private void run() {
-    Map<String, byte[]> known = null; // null while nobody asks
     try {
       while (true) {
-        known = webhooks.wantAlerts() ? look(known) : null;
+        look();
         TimeUnit.MILLISECONDS.sleep(paceMs);
       }
     } catch (InterruptedException e) {
@@ -42,7 +46,11 @@ public final class AlertWatch implements AutoCloseable {
     }
   }
 
-  private Map<String, byte[]> look(Map<String, byte[]> known) {
+  private synchronized void look() {
+    if (!webhooks.wantAlerts()) {
+      known = null;
+      return;
+    }
     try {
       Map<String, byte[]> now = upserts.latest(Destination.ALERTS);
       if (known != null) {
@@ -53,13 +61,12 @@ public final class AlertWatch implements AutoCloseable {
         });
       }
       logged = null;
-      return new HashMap<>(now);
+      known = new HashMap<>(now);
     } catch (HostException | RuntimeException e) {
       if (!e.toString().equals(logged)) {
         LOG.warn("alerts for webhooks cannot be read: {}", e.getMessage());
         logged = e.toString();
       }
-      return known;
     }
   }
 

@@ -21,6 +21,7 @@ public final class Webhooks implements AutoCloseable {
   private final DeliveryLimits limits;
   private final HttpClient http;
   private final Map<String, WebhookSender> senders = new LinkedHashMap<>();
+  private volatile Runnable alertsWanted = () -> {};
 
   /**
    * Starts the webhooks of the file.
@@ -42,18 +43,31 @@ public final class Webhooks implements AutoCloseable {
   public record Shown(String id, String url, String type, String program, String host, String where, boolean alerts,
       WebhookState deliveries) {}
 
+  /** Sets what is done before {@link #add} returns a webhook that gets alerts. */
+  void onAlertsWanted(Runnable action) {
+    alertsWanted = action;
+  }
+
   /**
-   * Adds a webhook and starts it.
+   * Adds a webhook and starts it: it gets what comes after the return.
    *
    * @param secret null for a new one
    * @throws IllegalArgumentException if an argument is not valid, with the reason
    * @throws IllegalStateException if there are too many
    * @throws IOException if it cannot be kept
    */
-  public synchronized Webhook add(String url, String type, String program, String host, String where, boolean alerts,
+  public Webhook add(String url, String type, String program, String host, String where, boolean alerts,
       String secret) throws IOException {
     Webhook webhook = new Webhook(newId(), url, type, program, host, where, alerts,
         secret == null ? Signature.newSecret() : secret);
+    add(webhook);
+    if (alerts) {
+      alertsWanted.run(); // without the lock: it asks the broker
+    }
+    return webhook;
+  }
+
+  private synchronized void add(Webhook webhook) throws IOException {
     if (senders.size() >= MOST) {
       throw new IllegalStateException("there are " + MOST + " webhooks already: delete one first");
     }
@@ -61,7 +75,6 @@ public final class Webhooks implements AutoCloseable {
     all.add(webhook);
     keep(all);
     start(webhook);
-    return webhook;
   }
 
   /** Returns all, oldest first. */
