@@ -249,13 +249,22 @@ static void until_heard(const char *text) {
   exit(3);
 }
 
+/* At a rate that the harvester can follow, until the room is used up. Where a busy machine does not run it in time,
+ * events are lost to a full ring before; that is reported too, and less severe. */
+static void emit_until_heard(const char *text) {
+  for (int i = 0; i < LOOKS && !was_heard(text); i++, usleep(LOOK_US))
+    for (uint64_t value = 0; value < 1000; value++)
+      ll_emit(number, value);
+  until_heard(text);
+}
+
 static void lose_events_in_an_outage(void) {
   char text[100];
   ll_options options = LL_OPTIONS_INIT;
   options.log = hear;
   if (ll_init(&options) != 0) exit(2);
-  emit_many();
-  until_heard("and the 1 MiB for batches (half of LIFELINE_BUDGET_BYTES, at most 40) are full; set LIFELINE_SPOOL");
+  emit_until_heard(
+      "and the 1 MiB for batches (half of LIFELINE_BUDGET_BYTES, at most 40) are full; set LIFELINE_SPOOL");
   if (was_heard("were dropped")) exit(4);
   set_away(false);
   until_heard("were dropped");
@@ -272,8 +281,6 @@ static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) 
   set_away(true);
   setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
   setenv("LIFELINE_COMPRESSION", "none", 1);
-  setenv("LIFELINE_POLICY", "block", 1); /* until it is the slots that are full */
-  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "3000", 1);
   expect_success(lose_events_in_an_outage);
 }
 
@@ -284,8 +291,7 @@ static void lose_events_to_a_full_filesystem(void) {
       mount("none", directory.rings, "tmpfs", 0, "size=1m,mode=700") != 0)
     exit(SKIPPED);
   if (ll_init(&options) != 0) exit(2);
-  emit_many();
-  until_heard("events are dropped: the filesystem of ");
+  emit_until_heard("events are dropped: the filesystem of ");
   if (was_heard("is too slow")) exit(4);
   if (mount("none", directory.rings, "tmpfs", MS_REMOUNT, "size=16m,mode=700") != 0) exit(5);
   set_away(false);
@@ -299,8 +305,6 @@ static void a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink(void **state) 
   test_use_sink(&directory, "tide");
   set_away(true);
   setenv("LIFELINE_COMPRESSION", "none", 1);
-  setenv("LIFELINE_POLICY", "block", 1); /* until there is no slot */
-  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "1000", 1);
   expect_success(lose_events_to_a_full_filesystem);
 }
 

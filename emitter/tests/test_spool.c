@@ -595,7 +595,6 @@ static void a_program_may_close_all_its_descriptors(void **state) {
 #ifdef __SANITIZE_THREAD__
   skip(); /* it reports closing other threads' descriptors as a race, which is what this test does */
 #endif
-  setenv("LIFELINE_BLOCK_TIMEOUT_MS", "3000", 1);
   ebb();
   expect_child(close_everything_and_go_on);
   flood();

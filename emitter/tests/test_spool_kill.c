@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { THREADS = 2, POINT_WITHIN_S = 30, DROPPED_SPOOL_FULL = 6, SPOOLED = 11 };
+enum { THREADS = 2, POINT_WITHIN_S = TEST_PATIENCE_MS / 1000, DROPPED_SPOOL_FULL = 6, SPOOLED = 11 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static unsigned rounds = 12;

@@ -95,7 +95,7 @@ static void start_and_end_many_threads(void) {
   (void)resident;
 #endif
   if (file > SHORT_BUDGET + (1u << 20)) fprintf(stderr, "the ring file takes %zu bytes\n", file), exit(6);
-  if (ll_shutdown(10000) != 0) exit(7);
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0) exit(7);
 }
 
 static void tick_off(const llb_event *event, void *ctx) {

@@ -40,7 +40,7 @@ const (
 	hunters       = 4 // emitters that run and die beside each other, each with a ring directory of its own
 	killRate      = 150_000
 	endless       = 1 << 40
-	pointReached  = 20 * time.Second
+	pointReached  = 2 * time.Minute
 	killedBySelf  = 128 + 9
 	progressEvery = 100
 	mostRounds    = 10 // of kills at random: what is left behind for the last recoveries to find is a matter of luck

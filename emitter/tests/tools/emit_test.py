@@ -100,7 +100,7 @@ class Emit(unittest.TestCase):
 
     def test_a_broker_that_is_away_is_waited_for_only_where_somebody_asks_for_it(self):
         away = [BIN / "lifeline-emit", "--url", "nats://127.0.0.1:1"]
-        with subprocess.Popen([*away, "--timeout", "4000", "a"], env=self.environment, stderr=subprocess.DEVNULL) as patient:
+        with subprocess.Popen([*away, "--timeout", "60000", "a"], env=self.environment, stderr=subprocess.DEVNULL) as patient:
             done = subprocess.run([*away, "a"], env=self.environment, text=True, capture_output=True, timeout=60, check=False)
             self.assertIsNone(patient.poll())
             patient.kill()

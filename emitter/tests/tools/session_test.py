@@ -243,8 +243,9 @@ class Session(unittest.TestCase):
         self.assertEqual(process.wait(PATIENCE_S), 3)
 
     def test_the_terminals_interrupt_arrives_once(self):
-        script = "import signal,time;signal.signal(2,lambda n,f:print('interrupt',flush=True));print('ready',flush=True)\n" \
-                 "for _ in range(20): time.sleep(0.05)\nprint('end',flush=True)"
+        script = "import signal,time\ncame=[]\nsignal.signal(2,lambda n,f:(came.append(n),print('interrupt',flush=True)))\n" \
+                 "print('ready',flush=True)\nwhile not came: time.sleep(0.05)\n" \
+                 "for _ in range(20): time.sleep(0.05)\nprint('end',flush=True)"  # a second one would come meanwhile
         pid, terminal = pty.fork()
         if pid == 0:
             default_signals()
@@ -261,6 +262,8 @@ class Session(unittest.TestCase):
             if b"ready" in text and b"^C" not in text and b"sent" not in text:
                 os.write(terminal, b"\x03")
                 text += b"sent"
+        if b"end" not in text:
+            os.kill(pid, signal.SIGTERM)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
         self.assertEqual(text.count(b"interrupt"), 1, text)
 

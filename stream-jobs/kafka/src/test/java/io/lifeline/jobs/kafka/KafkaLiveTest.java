@@ -143,7 +143,7 @@ class KafkaLiveTest {
       try {
         long begunNs = System.nanoTime();
         awaitTrouble(live, server.url() + "/" + topic + " does not answer");
-        assertThat(System.nanoTime() - begunNs).isLessThan(TimeUnit.SECONDS.toNanos(8));
+        assertThat(System.nanoTime() - begunNs).isLessThan(TimeUnit.SECONDS.toNanos(30)); // Kafka's own time is a minute
       } finally {
         server.resume();
       }
