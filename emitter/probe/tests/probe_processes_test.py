@@ -44,10 +44,12 @@ POWERLESS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
 # In a pid namespace of its own: the process that is sampled ends, and another one gets its number.
 REUSE = """
-import subprocess, sys, time
+import os, subprocess, sys, time
 first = subprocess.Popen(["sleep", "60"])
+events = os.environ["LIFELINE_URL"].removeprefix("file://")
 probe = subprocess.Popen([sys.argv[1], "--pid", str(first.pid), "--every", "50ms", "--sample", "process"], stdout=subprocess.DEVNULL)
-time.sleep(1)
+while not os.path.exists(events) or os.path.getsize(events) == 0:
+    time.sleep(0.02)
 first.kill()
 first.wait()
 with open("/proc/sys/kernel/ns_last_pid", "w") as last:
