@@ -39,6 +39,11 @@ public final class BatchReader {
   private final EventIndex index = new EventIndex(header, findings);
   private boolean holdsBatch;
 
+  /** Null until it is needed, since it takes hundreds of kilobytes. */
+  private ColumnarBatch columns;
+
+  private boolean hasColumns;
+
   /** The array that holds the events. */
   private byte[] raw;
 
@@ -70,6 +75,7 @@ public final class BatchReader {
   public BatchReader read(byte[] bytes, int offset, int length) throws RejectedBatchException {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     holdsBatch = false;
+    hasColumns = false;
     eventCount = 0;
     findings.clear();
     headerParser.readEnvelope(bytes, offset, length);
@@ -188,6 +194,19 @@ public final class BatchReader {
   /** Returns the number that the batch assigns to the type at that index of {@link #types()}. */
   public int typeNumber(int place) {
     return descriptors.number(Objects.checkIndex(place, types().size()));
+  }
+
+  /**
+   * Returns the events as columns, independently of the current position. Whoever asks again during this batch gets the
+   * same columns, with what is decoded already.
+   */
+  public ColumnarBatch columns() {
+    if (!hasColumns) {
+      columns = columns == null ? new ColumnarBatch() : columns;
+      columns.fill(this);
+      hasColumns = true;
+    }
+    return columns;
   }
 
   /** Moves back before the first event. */

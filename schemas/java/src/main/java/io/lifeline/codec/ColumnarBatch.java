@@ -86,7 +86,7 @@ public final class ColumnarBatch {
         int event = index.firstEvent(run);
         int behind = index.firstEvent(run + 1);
         if (index.stride(run) > 0) {
-          columnsAt(raw, index.at(run), bigEndian).addRun(index.at(run), event, behind - event);
+          addRun(raw, index, run, bigEndian);
           continue;
         }
         for (; event < behind; event++) {
@@ -94,6 +94,18 @@ public final class ColumnarBatch {
         }
       }
       endSegment(header.segmentThread[segment], raw, index, firstRun, run, bigEndian);
+    }
+  }
+
+  private void addRun(byte[] raw, EventIndex index, int run, boolean bigEndian) {
+    int at = index.at(run);
+    int event = index.firstEvent(run);
+    int cycle = index.cycle(run);
+    int cycles = (index.firstEvent(run + 1) - event) / cycle;
+    for (int i = 0; i < cycle; i++) {
+      Columns columns = columnsAt(raw, at, bigEndian);
+      columns.addRun(at, index.stride(run), event + i, cycle, cycles);
+      at += columns.type.layout().fixedLength;
     }
   }
 
@@ -111,7 +123,12 @@ public final class ColumnarBatch {
     }
     for (int run = firstRun; run < endRun; run++) {
       if (index.stride(run) > 0) {
-        columnsAt(raw, index.at(run), bigEndian).endSegment(thread);
+        int at = index.at(run);
+        for (int i = 0; i < index.cycle(run); i++) {
+          Columns columns = columnsAt(raw, at, bigEndian);
+          columns.endSegment(thread);
+          at += columns.type.layout().fixedLength;
+        }
         continue;
       }
       for (int event = index.firstEvent(run); event < index.firstEvent(run + 1); event++) {
@@ -128,7 +145,6 @@ public final class ColumnarBatch {
     private BatchHeader header;
     private byte[] raw;
     private int size;
-    private int sizeBeforeSegment;
 
     /** Number of events that arrays have room for. */
     private int room;
@@ -137,13 +153,27 @@ public final class ColumnarBatch {
     private int[] runFrom;
 
     private int[] runAt;
+    private int[] runStride;
     private int[] runEvent;
+    private int[] runStep;
     private int runs;
+
+    /** Whether some events are in no run. Then positions has all of them. */
+    private boolean hasSingles;
+
+    /** Whether positions and eventIndex are filled. */
     private boolean isListed;
+
+    /** Where a thread's events end, and the thread; the events of the next one follow. */
+    private int[] threadEnd;
+
+    private long[] threadId;
+    private int threads;
 
     private int[] positions;
     private int[] eventIndex;
     private long[] thread;
+    private boolean hasThreads;
     private long[] timeNs;
     private boolean hasTimes;
 
@@ -182,15 +212,19 @@ public final class ColumnarBatch {
       timeNs = new long[INITIAL];
       runFrom = new int[1];
       runAt = new int[1];
+      runStride = new int[1];
       runEvent = new int[1];
-      toldRoom = INITIAL + 1;
+      runStep = new int[1];
+      threadEnd = new int[1];
+      threadId = new long[1];
+      toldRoom = INITIAL + 2;
       forgetColumns(0);
     }
 
-    /** Returns by how many events and runs the capacity grew since the last call. */
+    /** Returns by how many events, runs and threads the capacity grew since the last call. */
     private int growth() {
       int told = toldRoom;
-      toldRoom = room + runFrom.length;
+      toldRoom = room + runFrom.length + threadEnd.length;
       return toldRoom - told;
     }
 
@@ -223,6 +257,10 @@ public final class ColumnarBatch {
 
     /** Returns the kernel IDs of the emitting threads. */
     public long[] thread() {
+      if (!hasThreads) {
+        fillThreads();
+        hasThreads = true;
+      }
       return thread;
     }
 
@@ -280,8 +318,10 @@ public final class ColumnarBatch {
 
     private void start(EventType newType) {
       size = 0;
-      sizeBeforeSegment = 0;
       runs = 0;
+      threads = 0;
+      hasThreads = false;
+      hasSingles = false;
       isListed = false;
       hasTimes = false;
       if (type == newType) {
@@ -316,6 +356,7 @@ public final class ColumnarBatch {
     private void add(int position, int event) {
       int n = size;
       list();
+      hasSingles = true;
       if (n == positions.length) {
         room = Math.max(room, 2 * n);
         positions = Arrays.copyOf(positions, room);
@@ -326,18 +367,28 @@ public final class ColumnarBatch {
       size = n + 1;
     }
 
-    private void addRun(int at, int event, int count) {
+    /**
+     * Adds {@code count} events.
+     *
+     * @param stride distance between the starts of two of them
+     * @param step distance between their indexes
+     */
+    private void addRun(int at, int stride, int event, int step, int count) {
       while (room < size + count) {
         room *= 2;
       }
       if (runs == runFrom.length) {
         runFrom = Arrays.copyOf(runFrom, 2 * runs);
         runAt = Arrays.copyOf(runAt, 2 * runs);
+        runStride = Arrays.copyOf(runStride, 2 * runs);
         runEvent = Arrays.copyOf(runEvent, 2 * runs);
+        runStep = Arrays.copyOf(runStep, 2 * runs);
       }
       runFrom[runs] = size;
       runAt[runs] = at;
-      runEvent[runs++] = event;
+      runStride[runs] = stride;
+      runEvent[runs] = event;
+      runStep[runs++] = step;
       size += count;
       if (isListed) {
         reserveLists();
@@ -365,12 +416,13 @@ public final class ColumnarBatch {
     }
 
     private void list(int run) {
-      int stride = type.layout().fixedLength;
+      int stride = runStride[run];
+      int step = runStep[run];
       int at = runAt[run];
       int event = runEvent[run];
-      for (int i = runFrom[run]; i < endOf(run); i++, at += stride) {
+      for (int i = runFrom[run]; i < endOf(run); i++, at += stride, event += step) {
         positions[i] = at;
-        eventIndex[i] = event++;
+        eventIndex[i] = event;
       }
     }
 
@@ -379,11 +431,24 @@ public final class ColumnarBatch {
     }
 
     private void endSegment(long id) {
-      if (size > thread.length) {
-        thread = Arrays.copyOf(thread, room);
+      if (size == (threads == 0 ? 0 : threadEnd[threads - 1])) {
+        return;
       }
-      Arrays.fill(thread, sizeBeforeSegment, size, id);
-      sizeBeforeSegment = size;
+      if (threads == threadEnd.length) {
+        threadEnd = Arrays.copyOf(threadEnd, 2 * threads);
+        threadId = Arrays.copyOf(threadId, 2 * threads);
+      }
+      threadEnd[threads] = size;
+      threadId[threads++] = id;
+    }
+
+    private void fillThreads() {
+      thread = atLeast(thread);
+      int from = 0;
+      for (int i = 0; i < threads; i++) {
+        Arrays.fill(thread, from, threadEnd[i], threadId[i]);
+        from = threadEnd[i];
+      }
     }
 
     private void hold(BatchHeader batchHeader, byte[] bytes) {
@@ -398,9 +463,9 @@ public final class ColumnarBatch {
       TickClock clock = header.clock;
       long base = header.baseTick;
       boolean bigEndian = header.bigEndian;
-      if (!isListed) {
+      if (!hasSingles) {
         for (int run = 0; run < runs; run++) {
-          clock.timesNs(timeNs, runFrom[run], endOf(run), raw, runAt[run], type.layout().fixedLength, bigEndian, base);
+          clock.timesNs(timeNs, runFrom[run], endOf(run), raw, runAt[run], runStride[run], bigEndian, base);
         }
         return;
       }
@@ -414,7 +479,7 @@ public final class ColumnarBatch {
       if (isDecoded[field]) {
         return;
       }
-      if (isListed) {
+      if (hasSingles) {
         decodeListed(field);
       } else {
         decodeRuns(field);
@@ -429,9 +494,9 @@ public final class ColumnarBatch {
       } else {
         longs[field] = atLeast(longs[field]);
       }
-      int stride = type.layout().fixedLength;
       for (int run = 0; run < runs; run++) {
         int at = runAt[run] + distance[field];
+        int stride = runStride[run];
         if (fieldType.isFloating()) {
           FieldColumn.decodeDoubles(
               doubles[field], runFrom[run], endOf(run), fieldType, raw, at, stride, header.bigEndian);

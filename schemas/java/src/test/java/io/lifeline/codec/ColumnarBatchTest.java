@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,20 +38,20 @@ class ColumnarBatchTest {
     }
   }
 
-  /** Bursts of all lengths, so that some types come only in runs, some only one by one, and some in both ways. */
+  /** Bursts and cycles of all lengths, so that some types come in runs, some one by one, and some in both ways. */
   @Test
   void columnsHaveWhatIteratingGives() throws Exception {
     List<EventType> types = List.of(
         EventType.named("fixed").field("i", FieldType.I32).field("f", FieldType.F32).field("u", FieldType.U64).build(),
         EventType.named("other").field("d", FieldType.F64).field("u", FieldType.U32).build(),
+        EventType.named("third").field("u", FieldType.U32).build(),
         EventType.named("bool").field("b", FieldType.BOOL).field("i", FieldType.I64).build(),
         EventType.named("text").field("s", FieldType.STRING).field("i", FieldType.I32).build());
     Random random = new Random(1);
-    ColumnarBatch columns = new ColumnarBatch();
     BatchReader reader = new BatchReader();
     for (int round = 0; round < 300; round++) {
       byte[] batch = bursts(types, random, round % 3 == 0 ? 1 : 60, round % 2 == 0);
-      columns.fill(reader.read(batch, 0, batch.length));
+      ColumnarBatch columns = reader.read(batch, 0, batch.length).columns();
       Map<String, List<List<Object>>> expected = new HashMap<>();
       while (reader.next()) {
         expected.computeIfAbsent(reader.type().name(), name -> new ArrayList<>()).add(row(reader));
@@ -60,6 +61,7 @@ class ColumnarBatchTest {
         found.put(group.type().name(), rows(group, random.nextBoolean()));
       }
       assertThat(found).isEqualTo(expected);
+      assertThat(reader.columns()).isSameAs(columns);
     }
   }
 
@@ -77,8 +79,11 @@ class ColumnarBatchTest {
       if (burst % 10 == 0) {
         writer.thread(100 + burst);
       }
-      EventType type = types.get(random.nextInt(types.size()));
-      for (int i = random.nextInt(longest); i >= 0; i--) {
+      List<EventType> cycle = new ArrayList<>(types);
+      Collections.shuffle(cycle, random);
+      int size = 1 + random.nextInt(3);
+      for (int i = random.nextInt(longest * size); i >= 0; i--) {
+        EventType type = cycle.get(i % size);
         tick += random.nextInt((int) step + 1);
         writer.event(type, tick, type.fields().stream().map(field -> value(field.type(), random)).toArray());
       }
@@ -117,7 +122,7 @@ class ColumnarBatchTest {
 
   private static List<List<Object>> rows(ColumnarBatch.Columns group, boolean indexFirst) {
     if (indexFirst) {
-      group.eventIndex(); // what is decoded afterwards comes from lists instead of runs
+      group.eventIndex(); // lists the events of runs, too
     }
     List<List<Object>> rows = new ArrayList<>();
     for (int i = 0; i < group.size(); i++) {

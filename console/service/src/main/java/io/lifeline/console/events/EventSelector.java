@@ -1,7 +1,6 @@
 package io.lifeline.console.events;
 
 import io.lifeline.codec.BatchReader;
-import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.RejectedBatchException;
 import io.lifeline.jobs.core.filter.Filter;
@@ -20,7 +19,6 @@ final class EventSelector {
   private final EventFilter filter;
   private final Filter condition;
   private final BatchReader reader = new BatchReader();
-  private final ColumnarBatch columns = new ColumnarBatch();
 
   EventSelector(EventFilter filter) {
     this.filter = filter;
@@ -33,7 +31,7 @@ final class EventSelector {
       return;
     }
     read(batch);
-    BitSet chosen = condition == null ? null : condition.choose(reader, columns.fill(reader));
+    BitSet chosen = condition == null ? null : condition.choose(reader);
     reader.rewind();
     Map<EventType, Boolean> types = new IdentityHashMap<>();
     while (reader.next()) {

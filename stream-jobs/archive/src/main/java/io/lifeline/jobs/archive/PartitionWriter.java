@@ -32,7 +32,6 @@ public abstract class PartitionWriter {
   private final Deque<LateBatch> late = new ArrayDeque<>();
   private final Deque<ArchiveFeed.Stored> underWay = new ArrayDeque<>();
   private final BatchReader reader = new BatchReader();
-  private final ColumnarBatch columns = new ColumnarBatch();
   private String source;
   private long found;
   private Long foundMessage;
@@ -297,7 +296,7 @@ public abstract class PartitionWriter {
     }
     return switch (deduplicator.check(route, reader.sequence(), reader.crc(), clock.nowMs())) {
       case NEW -> {
-        collect(reader, columns.fill(reader), route, position);
+        collect(reader, reader.columns(), route, position);
         batches++;
         events += reader.eventCount();
         yield Appended.ACCEPTED;

@@ -1,7 +1,6 @@
 package io.lifeline.jobs.cli.tail;
 
 import io.lifeline.codec.BatchReader;
-import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.EventType;
 import io.lifeline.jobs.core.Glob;
 import io.lifeline.jobs.core.filter.Condition;
@@ -17,7 +16,6 @@ final class Selection {
   private final Glob program;
   private final Glob host;
   private final Filter where;
-  private final ColumnarBatch columns = new ColumnarBatch();
   /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Boolean> typeMatches = new WeakHashMap<>();
   private BitSet chosen;
@@ -45,7 +43,7 @@ final class Selection {
     if (where == null) {
       return true;
     }
-    chosen = where.choose(batch, columns.fill(batch));
+    chosen = where.choose(batch);
     undecided += where.undecided();
     return !chosen.isEmpty();
   }

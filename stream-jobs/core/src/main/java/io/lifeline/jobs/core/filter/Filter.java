@@ -1,7 +1,6 @@
 package io.lifeline.jobs.core.filter;
 
 import io.lifeline.codec.BatchReader;
-import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.ColumnarBatch.Columns;
 import io.lifeline.codec.EventType;
 import io.lifeline.jobs.core.KeyText;
@@ -45,15 +44,11 @@ public final class Filter {
     return new Filter(condition, false);
   }
 
-  /**
-   * Returns the indexes of the events that meet the condition; valid until the next call.
-   *
-   * @param columns filled from the batch
-   */
-  public BitSet choose(BatchReader batch, ColumnarBatch columns) {
+  /** Returns the indexes of the events that meet the condition; valid until the next call. */
+  public BitSet choose(BatchReader batch) {
     chosen.clear();
     undecided = 0;
-    for (Columns group : columns.groups()) {
+    for (Columns group : batch.columns().groups()) {
       choose(new EventGroup(batch, group));
     }
     return chosen;

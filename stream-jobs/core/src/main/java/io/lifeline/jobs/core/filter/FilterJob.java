@@ -2,7 +2,6 @@ package io.lifeline.jobs.core.filter;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchSubset;
-import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.KeyedState;
 import io.lifeline.jobs.core.Metrics;
@@ -20,7 +19,6 @@ public final class FilterJob implements Job {
 
   private record Branch(Filter filter, DerivedStream stream, Metrics.Counter undecided) {}
 
-  private final ColumnarBatch columns = new ColumnarBatch();
   private final List<Branch> branches = new ArrayList<>();
 
   public FilterJob(FilterSettings settings, KeyedState state, Metrics metrics) {
@@ -52,9 +50,8 @@ public final class FilterJob implements Job {
 
   @Override
   public void accept(BatchReader batch, Position position, Output output) {
-    columns.fill(batch);
     for (Branch branch : branches) {
-      BitSet chosen = branch.filter().choose(batch, columns);
+      BitSet chosen = branch.filter().choose(batch);
       branch.undecided().add(branch.filter().undecided());
       int count = chosen.cardinality();
       branch

@@ -1,7 +1,6 @@
 package io.lifeline.jobs.core.summarise;
 
 import io.lifeline.codec.BatchReader;
-import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.ColumnarBatch.Columns;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
@@ -32,7 +31,6 @@ public final class PartialAggregator {
   private final Metrics.Counter skewed;
   private final Metrics.Counter early;
   private final Metrics.Counter scattered;
-  private final ColumnarBatch columns = new ColumnarBatch();
   private double[] converted = new double[0];
 
   /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
@@ -62,12 +60,12 @@ public final class PartialAggregator {
   public record Result(List<Partial> partials, Progress progress) {}
 
   public Result aggregate(BatchReader batch, Position position) {
-    columns.fill(batch);
+    List<Columns> groups = batch.columns().groups();
     long brokerNs = position.brokerTimeMs() * NS_PER_MS;
     Progress progress =
-        new Progress(RouteKey.of(batch), progressTime(brokerNs), position.brokerTimeMs(), batch.isFinal());
+        new Progress(RouteKey.of(batch), progressTime(groups, brokerNs), position.brokerTimeMs(), batch.isFinal());
     Windows windows = new Windows(brokerNs + settings.lateNs());
-    for (Columns group : columns.groups()) {
+    for (Columns group : groups) {
       for (int field : selectedFields.computeIfAbsent(group.type(), this::select)) {
         windows.key = SummaryKey.of(settings, batch, group.type(), group.type().fields().get(field));
         addColumn(group, field, windows);
@@ -91,16 +89,16 @@ public final class PartialAggregator {
    * Returns the emitter's progress. A batch without a usable time, because it has only counters or its clock is ahead,
    * must not hold back the windows of all emitters: it counts as late as an emitter may be without being idle.
    */
-  private long progressTime(long brokerNs) {
-    long newest = newestTime(brokerNs + settings.skewNs());
+  private long progressTime(List<Columns> groups, long brokerNs) {
+    long newest = newestTime(groups, brokerNs + settings.skewNs());
     return newest == Long.MIN_VALUE ? brokerNs - settings.idleNs() : newest;
   }
 
   /** Returns the newest time up to the limit, or {@link Long#MIN_VALUE}; counts later ones as skewed. */
-  private long newestTime(long limitNs) {
+  private long newestTime(List<Columns> groups, long limitNs) {
     long newest = Long.MIN_VALUE;
     long beyond = 0;
-    for (Columns group : columns.groups()) {
+    for (Columns group : groups) {
       long[] times = group.timeNs();
       for (int i = 0; i < group.size(); i++) {
         if (times[i] <= limitNs) {

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchWriter;
-import io.lifeline.codec.ColumnarBatch;
 import java.util.BitSet;
 import org.junit.jupiter.api.Test;
 
@@ -83,6 +82,6 @@ class ConditionTest {
 
   private BitSet choose(Filter filter) {
     BatchReader reader = read(batch);
-    return filter.choose(reader, new ColumnarBatch().fill(reader));
+    return filter.choose(reader);
   }
 }
