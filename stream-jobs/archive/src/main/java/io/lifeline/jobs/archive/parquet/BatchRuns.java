@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.parquet;
 
+import java.nio.IntBuffer;
 import java.util.Arrays;
 import org.duckdb.DuckDBWritableVector;
 
@@ -32,11 +33,11 @@ final class BatchRuns {
   void write(DuckDBWritableVector vector, int at, int from, int length) {
     int run = Arrays.binarySearch(ends, 0, count, from + 1);
     run = run < 0 ? -run - 1 : run;
-    for (int i = 0; i < length; i++) {
-      while (from + i >= ends[run]) {
-        run++;
+    IntBuffer memory = VectorMemory.values(vector, at, length).asIntBuffer();
+    for (int i = 0; i < length; run++) {
+      for (int end = Math.min(length, ends[run] - from); i < end; i++) {
+        memory.put(at + i, batches[run]);
       }
-      vector.setInt(at + i, batches[run]);
     }
   }
 }

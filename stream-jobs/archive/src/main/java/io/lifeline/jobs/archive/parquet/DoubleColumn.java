@@ -42,9 +42,7 @@ final class DoubleColumn extends Column {
 
   @Override
   void write(DuckDBWritableVector vector, int at, int from, int count) {
-    for (int i = 0; i < count; i++) {
-      vector.setDouble(at + i, values[from + i]);
-    }
+    VectorMemory.values(vector, at, count).asDoubleBuffer().put(at, values, from, count);
   }
 
   @Override

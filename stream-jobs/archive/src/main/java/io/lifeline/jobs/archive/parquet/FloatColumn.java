@@ -45,9 +45,7 @@ final class FloatColumn extends Column {
 
   @Override
   void write(DuckDBWritableVector vector, int at, int from, int count) {
-    for (int i = 0; i < count; i++) {
-      vector.setFloat(at + i, values[from + i]);
-    }
+    VectorMemory.values(vector, at, count).asFloatBuffer().put(at, values, from, count);
   }
 
   @Override

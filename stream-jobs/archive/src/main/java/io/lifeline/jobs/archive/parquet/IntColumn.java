@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.core.JsonWriter;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBWritableVector;
@@ -48,22 +49,13 @@ final class IntColumn extends Column {
 
   @Override
   void write(DuckDBWritableVector vector, int at, int from, int count) {
-    switch (type) {
-      case BOOL -> {
-        for (int i = 0; i < count; i++) {
-          vector.setBoolean(at + i, values[from + i] != 0);
-        }
+    ByteBuffer memory = VectorMemory.values(vector, at, count);
+    if (type == FieldType.BOOL) {
+      for (int i = 0; i < count; i++) {
+        memory.put(at + i, (byte) values[from + i]);
       }
-      case U32 -> {
-        for (int i = 0; i < count; i++) {
-          vector.setUint32(at + i, Integer.toUnsignedLong(values[from + i]));
-        }
-      }
-      default -> {
-        for (int i = 0; i < count; i++) {
-          vector.setInt(at + i, values[from + i]);
-        }
-      }
+    } else {
+      memory.asIntBuffer().put(at, values, from, count);
     }
   }
 

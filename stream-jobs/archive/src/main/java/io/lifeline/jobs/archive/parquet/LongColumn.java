@@ -54,9 +54,7 @@ final class LongColumn extends Column {
 
   @Override
   void write(DuckDBWritableVector vector, int at, int from, int count) {
-    for (int i = 0; i < count; i++) {
-      vector.setLong(at + i, values[from + i]);
-    }
+    VectorMemory.values(vector, at, count).asLongBuffer().put(at, values, from, count);
   }
 
   @Override

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.List;
 import org.duckdb.DuckDBColumnType;
 import org.duckdb.DuckDBDataChunkWriter;
-import org.duckdb.DuckDBWritableVector;
 
 /** The events of one type since the last roll, as columns. */
 final class TypeRows implements RowSource {
@@ -122,10 +121,7 @@ final class TypeRows implements RowSource {
     times.write(chunk.vector(0), at, from, count);
     threads.write(chunk.vector(1), at, from, count);
     batches.write(chunk.vector(2), at, from, count);
-    DuckDBWritableVector indexes = chunk.vector(3);
-    for (int i = 0; i < count; i++) {
-      indexes.setInt(at + i, eventIndexes[from + i]);
-    }
+    VectorMemory.values(chunk.vector(3), at, count).asIntBuffer().put(at, eventIndexes, from, count);
     return 4;
   }
 }
