@@ -132,7 +132,7 @@ final class EventIndex {
     for (int segment = 0; segment < header.segmentCount; segment++) {
       int before = count;
       int end = at + header.segmentBytes[segment];
-      walk(bytes, at, end);
+      walk(bytes, at, end, byNumber);
       if (count - before != header.segmentEvents[segment]) {
         findings.reject(
             Fault.BAD_RECORD_COUNT,
@@ -145,7 +145,7 @@ final class EventIndex {
     findings.rejectIfAny();
   }
 
-  private void walk(byte[] bytes, int at, int end) throws RejectedBatchException {
+  private void walk(byte[] bytes, int at, int end, EventType[] byNumber) throws RejectedBatchException {
     boolean bigEndian = header.bigEndian;
     int[] starts = positions;
     int n = count;
@@ -161,12 +161,12 @@ final class EventIndex {
     while (at < end) {
       int number = (int) Bytes.getLong(bytes, at, bigEndian) & 0xffff;
       if (number != guess) {
-        if (types[number] == null) {
+        if (byNumber[number] == null) {
           findings.reject(Fault.UNKNOWN_TYPE, at - base, "an event's type number " + number + " has no descriptor");
           return;
         }
         guess = number;
-        layout = types[number].layout();
+        layout = byNumber[number].layout();
         fixedLength = layout.fixedLength;
         stride = strideOf(layout);
       }
