@@ -197,8 +197,8 @@ public final class BatchReader {
   }
 
   /**
-   * Returns the events as columns, independently of the current position. Whoever asks again during this batch gets the
-   * same columns, with what is decoded already.
+   * Returns the events as columns, independently of the current position. All calls during a batch return the same
+   * columns, so that each is decoded once.
    */
   public ColumnarBatch columns() {
     if (!hasColumns) {

@@ -7,8 +7,8 @@ import org.duckdb.DuckDBWritableVector;
 
 /**
  * The memory of a DuckDB vector, for writing many values at once. The driver has no method for that: its setters lock
- * and unlock the vector's validity for each value. The fields are private, so every test of the archive fails if another
- * version of the driver names them differently.
+ * and unlock the vector's validity for each value. The fields are private, so every test of the archive fails if
+ * another version of the driver names them differently.
  */
 final class VectorMemory {
   private static final VarHandle DATA = field("data");
