@@ -1,9 +1,9 @@
 """What a row is held to, and whether its repetitions can tell that it is met."""
 
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, quantiles
 
-REPETITIONS, SPREAD = 3, 0.25
+REPETITIONS, SPREAD, SET_UP = 3, 0.25, 0.1
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,8 @@ class Limit:
         """Why these values, one per repetition, allow no verdict, and what would; empty if they allow one."""
         if few := self.too_few(values):
             return few
-        spread = (max(values) - min(values)) / abs(median(values) or 1)
-        if spread > SPREAD and len({self.met_by(value) for value in values}) > 1:
-            return f"spread {spread:.0%}: repeat it on a quiet machine"
+        if spread(values) > SPREAD and len({self.met_by(value) for value in values}) > 1:
+            return f"spread {spread(values):.0%}: repeat it on a quiet machine"
         return ""
 
     def doubt_of(self, low, high):
@@ -48,6 +47,19 @@ def at_most(of, bound):
 
 def at_least(of, bound):
     return Limit(of, bound, False)
+
+
+def spread(values):
+    """The range without the lowest and the highest tenth, as a share of the median; 0 of a single value."""
+    if len(values) < 2:
+        return 0.0
+    tenths = quantiles(values, n=10, method="inclusive")
+    return (tenths[-1] - tenths[0]) / abs(median(values) or 1)
+
+
+def set_up_doubt(share):
+    """Why a measurement allows no verdict if so much of its time was set-up; empty if it allows one."""
+    return f"set-up {share:.0%} of the measured time: measure longer, without --quick" if share > SET_UP else ""
 
 
 def verdict(missed_by, doubt):

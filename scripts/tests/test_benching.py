@@ -66,7 +66,7 @@ class Rows(unittest.TestCase):
 
     def test_what_its_repetitions_cannot_tell_is_not_judged(self):
         self.assertEqual(row([10, 11], [10], at_most("ratio", 1.2)).verdict, "unjudged: 2 of 3 repetitions")
-        self.assertEqual(row([8, 10, 14], [10], at_most("ratio", 1.2)).verdict, "unjudged: spread 60%: repeat it on a quiet machine")
+        self.assertEqual(row([8, 10, 14], [10], at_most("ratio", 1.2)).verdict, "unjudged: spread 48%: repeat it on a quiet machine")
         self.assertEqual(row([14, 16, 24], [10], at_most("ratio", 1.2)).verdict, "missed by 33%")  # each of them misses it
         document = row([10], [10], at_most("ratio", 1.2)).document()
         self.assertEqual((document["unjudged"], "met" in document), ("1 of 3 repetitions", False))
@@ -113,6 +113,18 @@ class JobsRows(unittest.TestCase):
         limits = (at_least("per_s", 100), at_least("ratio", 0.5))
         self.assertEqual(self.row([6] * 3, {"b": [10]}, limits, any_suffices=True).verdict, "met")
         self.assertEqual(self.row([4] * 3, {"b": [10]}, limits, any_suffices=True).verdict, "missed by 25%")
+
+    def test_a_row_that_measured_much_set_up_is_not_judged(self):
+        limits = (at_least("per_s", 15),)
+        self.assertEqual(self.row([10] * 3, {}, limits, set_up_share=0.1).verdict, "missed by 50%")
+        short = self.row([10] * 3, {}, limits, set_up_share=0.42)
+        self.assertEqual(short.verdict, "unjudged: set-up 42% of the measured time: measure longer, without --quick")
+        self.assertEqual((short.document()["per_s_median"], short.document()["set_up_share"]), (10, 0.42))
+        self.assertEqual(self.row([10] * 3, {}, set_up_share=0.42).verdict, "")  # nothing to judge
+
+    def test_the_spread_of_eleven_repetitions_leaves_out_the_lowest_and_the_highest(self):
+        self.assertAlmostEqual(self.row([1, *range(95, 104), 900], {}).document()["spread"], 0.081, 3)
+        self.assertEqual(self.row([7], {}).document()["spread"], 0)
 
     def test_what_is_compared_may_be_another_figure_than_the_rate(self):
         found = self.row([10], {"b": [1]}, compared=[4], compared_is="per_core_s").document()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from statistics import median
 
-from ..limit import judged, verdict
+from ..limit import judged, set_up_doubt, spread, verdict
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,7 @@ class Case:
     unit: str = "events/s"
     limits: tuple = ()  # of "per_s", "ratio" (to the first baseline), "ratio:BASELINE", or one of the row's details
     any_suffices: bool = False  # of the limits; otherwise all have to be met
+    timed: str = ""  # what happens between the start and the end of the measurement
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Row:
     compared: list | None = None
     compared_is: str = "per_s"
     details: dict = field(default_factory=dict)
+    set_up_share: float = 0.0  # of the measured time, such as that of the compiler
     noise: float = 0.0  # the share of the processors that others took meanwhile
     commit: str = ""
     measured: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
@@ -61,7 +63,9 @@ class Row:
     @property
     def doubt(self):
         """Why there is no verdict."""
-        doubts = [limit.doubt(self.figures(limit.of)) for limit in self.case.limits]
+        if not self.case.limits:
+            return ""
+        doubts = [set_up_doubt(self.set_up_share)] + [limit.doubt(self.figures(limit.of)) for limit in self.case.limits]
         return next(filter(None, doubts), "")
 
     @property
@@ -79,7 +83,8 @@ class Row:
         first = next(iter(self.baselines), None)
         row = {"name": self.case.name, "what": self.case.what, "unit": self.case.unit,
                "per_s_median": rounded(self.median), "per_s_min": rounded(min(self.values)),
-               "per_s_max": rounded(max(self.values)), "baseline": first,
+               "per_s_max": rounded(max(self.values)), "spread": round(spread(self.values), 3),
+               "set_up_share": round(self.set_up_share, 3), "timed": self.case.timed, "baseline": first,
                "ratio": round(self.ratio(), 3) if first else None, "ratio_of": self.compared_is,
                "baselines": [{"name": name, f"{self.compared_is}_median": rounded(median(values)),
                               "ratio": round(self.ratio(name), 3)} for name, values in self.baselines.items()]}

@@ -1,6 +1,8 @@
 """The table for people."""
 
-HEADINGS = ("row", "median", "baseline", "ratio", "held to", "verdict", "others took")
+from ..limit import spread
+
+HEADINGS = ("row", "median", "spread", "baseline", "ratio", "held to", "verdict", "others took")
 
 
 def rate(value, unit):
@@ -23,14 +25,14 @@ def bound(case):
 
 def line(row):
     ratio = f"{row.ratio():.2f}" if row.baselines else "-"
-    return (row.case.name, rate(row.median, row.case.unit), next(iter(row.baselines), "-"), ratio, bound(row.case), row.verdict,
-            f"{row.noise:.0%}")
+    return (row.case.name, rate(row.median, row.case.unit), f"{spread(row.values):.0%}", next(iter(row.baselines), "-"), ratio,
+            bound(row.case), row.verdict, f"{row.noise:.0%}")
 
 
 def table(rows):
     lines = [HEADINGS, *map(line, rows)]
     widths = [max(len(cells[column]) for cells in lines) for column in range(len(HEADINGS))]
-    text = ["  ".join(cell.rjust(width) if column in (1, 3) else cell.ljust(width)
+    text = ["  ".join(cell.rjust(width) if column in (1, 2, 4) else cell.ljust(width)
                       for column, (cell, width) in enumerate(zip(cells, widths))).rstrip() for cells in lines]
     text.insert(1, "-" * (sum(widths) + 2 * (len(widths) - 1)))
     return "\n".join(text)

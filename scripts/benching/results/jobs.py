@@ -31,13 +31,19 @@ def line(row):
     if beside and row["ratio_of"] != "per_s":
         beside += f" ({row['ratio_of'].replace('_', ' ')})"
     return (f"| `{row['name']}` | {row['what']} | {rate(row['per_s_median'], row['unit'])} | {rate(row['per_s_min'], row['unit'])} | "
+            f"{spread(row)} | "
             f"{beside} | {held_to(row)} | {verdict_of(row)} | {row['share_of_cpu_taken_by_others']:.0%} |")
 
 
+def spread(row):
+    return f"{row['spread']:.0%}" if "spread" in row else ""
+
+
 def details(row):
-    found = "; ".join(f"{name} {value:,}" if isinstance(value, (int, float)) else f"{name} {value}"
-                      for name, value in row["details"].items())
-    return f"- `{row['name']}` ({row['measured']}, commit {row['commit']}, {row['repetitions']} repetitions): {found}"
+    found = [f"{name} {value:,}" if isinstance(value, (int, float)) else f"{name} {value}" for name, value in row["details"].items()]
+    if row.get("timed"):
+        found = [f"timed is {row['timed']}", f"set-up {row['set_up_share']:.0%} of that", *found]
+    return f"- `{row['name']}` ({row['measured']}, commit {row['commit']}, {row['repetitions']} repetitions): {'; '.join(found)}"
 
 
 def page(document, grown=None):
@@ -49,12 +55,13 @@ def page(document, grown=None):
         "# What the engines make of events", "",
         "A row with a baseline was measured beside it in the same run; the ratio is the median of the repetitions' ratios. `others "
         "took` is the share of the processors that went to other processes meanwhile, a private broker's own share included. Per "
-        "core second: by the seconds that the measured process and its broker spent on processors together.", "",
+        "core second: by the seconds that the measured process and its broker spent on processors together. The spread is the range of "
+        "the repetitions without the lowest and the highest tenth, as a share of the median.", "",
         f"{len(missed)} of {len(judged)} rows miss what they are held to"
         + (": " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) + "." if missed else "."),
         "", "![Rates of all rows](jobs.svg)", "",
-        "| row | what | median | least | beside | held to | | others took |",
-        "| --- | --- | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows), "", "More figures of each row:", "",
+        "| row | what | median | least | spread | beside | held to | | others took |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows), "", "More figures of each row:", "",
         *[details(row) for row in rows if row["details"]], "",
         f"Command: `{document['command']}`. Machine: {sentence(document)}.", "", *(scale.sections(grown) if grown else [])])
 

@@ -8,6 +8,8 @@ import io.nats.client.Nats;
 import io.nats.client.api.PublishAck;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -29,13 +31,15 @@ import picocli.CommandLine.Option;
 /**
  * Messages per second from a stream to a topic, exactly once: by the connector in a Connect worker, alternating with a
  * {@linkplain BareLoop loop} without Connect. Worker, Kafka broker and loop share this process; the producers have the
- * same settings. The first twentieth of the topic is not counted, to exclude the start.
+ * same settings. The first fifth of the topic is not counted, to exclude the set-up: the task's start, connections, the
+ * first transaction.
  */
 @Command(name = "jetstream-source-bench", mixinStandardHelpOptions = true, description = "Connector and bare loop.")
 public final class JetStreamSourceBench implements Runnable {
 
   private static final String STREAM = "BENCH";
   private static final int PUBLISHED_AHEAD = 500;
+  private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
   /** Connect has more code to compile than the loop, and the compiler takes its share of the cores. */
   private static final int WARM_UP_ROUNDS = 3;
@@ -47,6 +51,9 @@ public final class JetStreamSourceBench implements Runnable {
           "buffer.memory", "67108864",
           "max.in.flight.requests.per.connection", "5");
 
+  /** @param setUpShare the share of the measured time in which the Java machine compiled */
+  private record Reading(double perSecond, double setUpShare) {}
+
   private interface Copy {
     void start(String topic) throws Exception;
   }
@@ -54,7 +61,7 @@ public final class JetStreamSourceBench implements Runnable {
   @Option(names = "--nats", required = true, description = "where a nats-server with JetStream is")
   private String nats;
 
-  @Option(names = "--rounds", defaultValue = "5", description = "repetitions (default ${DEFAULT-VALUE})")
+  @Option(names = "--rounds", defaultValue = "11", description = "repetitions (default ${DEFAULT-VALUE})")
   private int rounds;
 
   @Option(names = "--messages", defaultValue = "600000", description = "messages each (default ${DEFAULT-VALUE})")
@@ -74,13 +81,13 @@ public final class JetStreamSourceBench implements Runnable {
     try (ConnectCluster started = ConnectCluster.start(1, Map.of("offset.flush.interval.ms", "1000"))) {
       cluster = started;
       fill();
-      double[] connector = new double[rounds];
-      double[] bare = new double[rounds];
+      Reading[] connector = new Reading[rounds];
+      Reading[] bare = new Reading[rounds];
       for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
         String name = "connector-" + (round + WARM_UP_ROUNDS); // a new one each time: offsets outlive a connector
-        double one = measure(name, this::startConnector);
+        Reading one = measure(name, this::startConnector);
         cluster.connect().deleteConnector(name);
-        double other = measure("bare-" + (round + WARM_UP_ROUNDS), this::startLoop);
+        Reading other = measure("bare-" + (round + WARM_UP_ROUNDS), this::startLoop);
         if (round >= 0) {
           connector[round] = one;
           bare[round] = other;
@@ -140,18 +147,20 @@ public final class JetStreamSourceBench implements Runnable {
     loop.start();
   }
 
-  /** Messages per second between the first twentieth and the last. */
-  private double measure(String topic, Copy copy) throws Exception {
+  /** Messages per second between the first fifth and the last twentieth. */
+  private Reading measure(String topic, Copy copy) throws Exception {
     cluster.connect().kafka().createTopic(topic, 1);
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", (Object) cluster.bootstrapServers()))) {
       copy.start(topic);
-      long first = await(admin, topic, messages / 20);
+      long first = await(admin, topic, messages / 5);
       long firstNs = System.nanoTime();
+      long compiledMs = COMPILER.getTotalCompilationTime();
       long last = await(admin, topic, messages - messages / 20);
       long lastNs = System.nanoTime();
+      double setUpShare = (COMPILER.getTotalCompilationTime() - compiledMs) * 1e6 / (lastNs - firstNs);
       await(admin, topic, messages);
       admin.deleteTopics(List.of(topic)).all().get();
-      return (last - first) * 1e9 / (lastNs - firstNs);
+      return new Reading((last - first) * 1e9 / (lastNs - firstNs), setUpShare);
     }
   }
 
@@ -172,11 +181,12 @@ public final class JetStreamSourceBench implements Runnable {
     }
   }
 
-  private static void print(String name, double[] perSecond) {
+  private static void print(String name, Reading[] readings) {
     String rates =
-        Arrays.stream(perSecond)
-            .mapToObj(rate -> String.format(Locale.ROOT, "%.3f", rate))
+        Arrays.stream(readings)
+            .map(reading -> String.format(Locale.ROOT, "%.3f", reading.perSecond()))
             .collect(Collectors.joining(","));
-    System.out.println("{\"name\":\"" + name + "\",\"per_s\":[" + rates + "]}");
+    double setUpShare = Arrays.stream(readings).mapToDouble(Reading::setUpShare).average().orElseThrow();
+    System.out.println("{\"name\":\"" + name + "\",\"per_s\":[" + rates + "],\"set_up_share\":" + setUpShare + "}");
   }
 }

@@ -13,7 +13,7 @@ public abstract class Bench implements Runnable {
   /** The compiler still replaces code in the first rounds, and joining a group for the first time takes longer. */
   protected static final int WARM_UP_ROUNDS = 2;
 
-  @Option(names = "--rounds", defaultValue = "3", description = "repetitions, after two that warm up")
+  @Option(names = "--rounds", defaultValue = "11", description = "repetitions, after two that warm up")
   private int rounds;
 
   @Option(names = "--broker-pid", required = true, description = "whose processor time counts as well")
@@ -31,14 +31,25 @@ public abstract class Bench implements Runnable {
   /** Starts the measured program at the beginning of the backlog; closing it ends the round. */
   protected abstract AutoCloseable start(int round, Metrics metrics) throws Exception;
 
-  /** Returns the number of events processed. */
+  /** Returns the number of events processed so far, as evenly as the program counts them. */
   protected abstract long done(Metrics metrics);
+
+  /** Returns the number of events in results. */
+  protected long inResults(Metrics metrics) {
+    return done(metrics);
+  }
+
+  /** Returns whether all parts of the measured program have begun to work. */
+  protected boolean isSetUp(Metrics metrics) {
+    return inResults(metrics) > 0;
+  }
 
   @Override
   public final void run() {
     long all = Backlog.wholeBatches(events);
     double[] perSecond = new double[rounds];
     double[] perCoreSecond = new double[rounds];
+    double setUpShare = 0;
     Stopwatch stopwatch = new Stopwatch(brokerPid);
     try {
       if (!filled) {
@@ -47,8 +58,10 @@ public abstract class Bench implements Runnable {
       for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
         Metrics metrics = new Metrics();
         try (AutoCloseable measured = start(round, metrics)) {
-          Stopwatch.Reading reading = stopwatch.watch(() -> done(metrics), all);
+          Stopwatch.Reading reading = stopwatch.watch(() -> done(metrics), () -> isSetUp(metrics), all);
+          stopwatch.awaitAll(() -> inResults(metrics), all);
           if (round >= 0) {
+            setUpShare += reading.setUpShare() / rounds;
             perSecond[round] = reading.perSecond();
             perCoreSecond[round] = reading.perCoreSecond();
           }
@@ -57,6 +70,6 @@ public abstract class Bench implements Runnable {
     } catch (Exception e) {
       throw new IllegalStateException(rowName() + ": " + e.getMessage(), e);
     }
-    Rates.print(rowName(), perSecond, perCoreSecond, Map.of("events", all));
+    Rates.print(rowName(), perSecond, perCoreSecond, Map.of("events", all, "set_up_share", setUpShare));
   }
 }

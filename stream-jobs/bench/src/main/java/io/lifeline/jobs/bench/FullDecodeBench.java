@@ -72,7 +72,9 @@ public final class FullDecodeBench implements Runnable {
     }
     long passes = Math.max(1, million * 1_000_000 / (2L * PAIRS * BATCHES));
     double[] perSecond = new double[rounds];
+    CompilerShare compiler = new CompilerShare();
     for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+      compiler = round > 0 ? compiler : new CompilerShare(); // without the warm-up
       long start = CPU_CLOCK.getCurrentThreadCpuTime();
       for (long pass = 0; pass < passes; pass++) {
         if (summarise(batches) != expected) {
@@ -84,7 +86,12 @@ public final class FullDecodeBench implements Runnable {
       }
     }
     Rates.print(
-        "decode.java.full", perSecond, Map.of("events_per_batch", 2 * PAIRS, "bytes_per_batch", batches[0].length));
+        "decode.java.full",
+        perSecond,
+        Map.of(
+            "events_per_batch", 2 * PAIRS,
+            "bytes_per_batch", batches[0].length,
+            "set_up_share", compiler.now()));
   }
 
   private static BatchWriter writer() {

@@ -28,6 +28,7 @@ public final class ParquetBench implements Runnable {
   private static final OperatingSystemMXBean PROCESS =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
   private static final long START_NS = 1_790_000_000_000_000_000L;
+  private static final int WARM_UP_ROUNDS = 3;
 
   @Option(names = "--name", required = true, description = "of the row")
   private String name;
@@ -38,7 +39,7 @@ public final class ParquetBench implements Runnable {
   @Option(names = "--types", defaultValue = "1", description = "event types that take turns (default ${DEFAULT-VALUE})")
   private int types;
 
-  @Option(names = "--rounds", defaultValue = "5", description = "repetitions (default ${DEFAULT-VALUE})")
+  @Option(names = "--rounds", defaultValue = "11", description = "repetitions (default ${DEFAULT-VALUE})")
   private int rounds;
 
   @Option(names = "--million", defaultValue = "4", description = "million events each (default ${DEFAULT-VALUE})")
@@ -55,46 +56,55 @@ public final class ParquetBench implements Runnable {
   public void run() {
     try {
       List<byte[]> batches = ArchiveEvents.batches(columns, types, million * 1_000_000, START_NS);
+      long events = (long) ArchiveEvents.EVENTS_PER_BATCH * batches.size();
       double[] perCoreSecond = new double[rounds];
       double bytesPerRow = 0;
       double wallRate = 0;
-      for (int round = -1; round < rounds; round++) {
+      double setUpShare = 0;
+      for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
         Path directory = Files.createTempDirectory(parent, "parquet-bench");
         try {
+          ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory));
+          ArchiveWriter writer = archive.open(rejection -> {
+            throw new IllegalStateException("refused: " + rejection.code());
+          });
+          long offset = writer.nextOffset(0); // takes the partition
           long wall = System.nanoTime();
           long cpu = PROCESS.getProcessCpuTime();
-          long rows = archive(directory, batches);
+          CompilerShare compiler = new CompilerShare();
+          write(writer, offset, batches);
           if (round >= 0) {
-            perCoreSecond[round] = rows * 1e9 / (PROCESS.getProcessCpuTime() - cpu);
-            wallRate = Math.max(wallRate, rows * 1e9 / (System.nanoTime() - wall));
+            perCoreSecond[round] = events * 1e9 / (PROCESS.getProcessCpuTime() - cpu);
+            wallRate = Math.max(wallRate, events * 1e9 / (System.nanoTime() - wall));
+            setUpShare += compiler.now() / rounds;
           }
-          bytesPerRow = (double) size(directory) / rows;
+          requireAll(archive, events);
+          bytesPerRow = (double) size(directory) / events;
         } finally {
           delete(directory);
         }
       }
       Rates.print(name, perCoreSecond, Map.of("bytes_per_row", bytesPerRow, "best_wall_per_s", wallRate,
-          "peak_resident_mib", peakResidentMib(), "peak_heap_mib", peakHeapMib()));
+          "peak_resident_mib", peakResidentMib(), "peak_heap_mib", peakHeapMib(), "set_up_share", setUpShare));
     } catch (IOException e) {
       throw new CommandLine.ExecutionException(new CommandLine(this), e.getMessage(), e);
     }
   }
 
-  private static long archive(Path directory, List<byte[]> batches) throws IOException {
-    ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory));
-    try (ArchiveWriter writer = archive.open(rejection -> {
-      throw new IllegalStateException("refused: " + rejection.code());
-    })) {
-      long offset = writer.nextOffset(0);
+  /** Writes all batches, publishes them and closes the archive. */
+  private static void write(ArchiveWriter writer, long firstOffset, List<byte[]> batches) throws IOException {
+    long offset = firstOffset;
+    try (writer) {
       for (byte[] batch : batches) {
         writer.append(new Position(0, offset++, 0), batch);
       }
     }
-    long rows = archive.counts().count().values().stream().mapToLong(Long::longValue).sum();
-    if (rows != (long) ArchiveEvents.EVENTS_PER_BATCH * batches.size()) {
+  }
+
+  private static void requireAll(ParquetArchive archive, long events) throws IOException {
+    if (archive.counts().count().values().stream().mapToLong(Long::longValue).sum() != events) {
       throw new IllegalStateException("the archive does not hold what was appended");
     }
-    return rows;
   }
 
   private static long peakResidentMib() throws IOException {

@@ -9,6 +9,7 @@ import io.lifeline.codec.Compression;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.RejectedBatchException;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -21,11 +22,14 @@ import java.util.SplittableRandom;
 /**
  * Measures how fast one core reads batches through the public API: every batch is checked anew, and every field and the
  * converted time of every event are consumed. Prints a line of JSON per measurement; the floor sums the batch's bytes
- * as longs. Times are the thread's CPU time, so that other processes do not affect them.
+ * as longs. Times are the thread's CPU time, so that other processes do not affect them. The share of set-up is that of
+ * the time in which the Java machine compiled.
  */
 public final class DecodeBench {
   private static final EventType TABLE_1 =
       EventType.named("table.1").field("i", FieldType.I32).field("f", FieldType.F32).build();
+  private static final EventType END =
+      EventType.named("table.1.end").field("i", FieldType.I32).field("f", FieldType.F32).build();
   private static final EventType MIXED =
       EventType.named("file.read")
           .field("name", FieldType.STRING)
@@ -33,9 +37,10 @@ public final class DecodeBench {
           .field("seconds", FieldType.F64, "s")
           .build();
   private static final ThreadMXBean CPU_CLOCK = ManagementFactory.getThreadMXBean();
+  private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
   private static final int BATCH_BYTES = 65_536;
   private static final int HEADER_ROOM = 512;
-  private static final int WARM_UP_ROUNDS = 5;
+  private static final int WARM_UP_ROUNDS = 20;
 
   private final int rounds;
   private final long eventsPerRound;
@@ -69,6 +74,7 @@ public final class DecodeBench {
     measure("table1-big-endian-columns", table1(ByteOrder.BIG_ENDIAN, Compression.NONE, 0), columns());
     measure("table1-lz4-shuffled-columns", table1(ByteOrder.LITTLE_ENDIAN, Compression.LZ4, 16), columns());
     measure("table1-lz4-ticks-columns", table1(ByteOrder.LITTLE_ENDIAN, Compression.LZ4, 17), columns());
+    measure("two-types-columns", twoTypes(), columns());
     byte[] mixed = mixed();
     measure("mixed-columns", mixed, columns());
     measure("mixed-by-event", mixed, byEvent());
@@ -79,7 +85,13 @@ public final class DecodeBench {
     long repeats = Math.max(1, eventsPerRound / events);
     long expected = pass.over(batch);
     double[] perSecond = new double[rounds];
+    long compiledMs = 0;
+    long startNs = 0;
     for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+      if (round == 0) {
+        compiledMs = COMPILER.getTotalCompilationTime();
+        startNs = System.nanoTime();
+      }
       long start = CPU_CLOCK.getCurrentThreadCpuTime();
       for (long i = 0; i < repeats; i++) {
         if (pass.over(batch) != expected) {
@@ -90,13 +102,14 @@ public final class DecodeBench {
         perSecond[round] = repeats * events * 1e9 / (CPU_CLOCK.getCurrentThreadCpuTime() - start);
       }
     }
+    double setUpShare = (COMPILER.getTotalCompilationTime() - compiledMs) * 1e6 / (System.nanoTime() - startNs);
     String inOrder =
         Arrays.stream(perSecond).mapToObj(rate -> String.format(Locale.ROOT, "%.0f", rate)).collect(joining(","));
     Arrays.sort(perSecond);
     System.out.printf(
         Locale.ROOT,
         "{\"name\":\"%s\",\"per_s\":[%s],\"per_s_median\":%.0f,\"per_s_min\":%.0f,\"per_s_max\":%.0f,\"rounds\":%d,"
-            + "\"events_per_batch\":%d,\"bytes_per_batch\":%d}%n",
+            + "\"events_per_batch\":%d,\"bytes_per_batch\":%d,\"set_up_share\":%.3f}%n",
         name,
         inOrder,
         perSecond[rounds / 2],
@@ -104,7 +117,8 @@ public final class DecodeBench {
         perSecond[rounds - 1],
         rounds,
         events,
-        batch.length);
+        batch.length,
+        setUpShare);
   }
 
   private static byte[] table1(ByteOrder order, Compression compression, int stride) {
@@ -113,6 +127,17 @@ public final class DecodeBench {
     int events = (BATCH_BYTES - HEADER_ROOM) / 16;
     for (int i = 0; i < events; i++) {
       writer.event(TABLE_1, 1_000_000_000L + 40L * i, random.nextInt(), (float) random.nextDouble());
+    }
+    return writer.toByteArray();
+  }
+
+  /** Returns a batch of operations' starts and ends, which take turns. */
+  private static byte[] twoTypes() {
+    SplittableRandom random = new SplittableRandom(3);
+    BatchWriter writer = start();
+    int events = (BATCH_BYTES - HEADER_ROOM) / 16;
+    for (int i = 0; i < events; i++) {
+      writer.event(i % 2 == 0 ? TABLE_1 : END, 1_000_000_000L + 40L * i, random.nextInt(), (float) random.nextDouble());
     }
     return writer.toByteArray();
   }
@@ -195,12 +220,23 @@ public final class DecodeBench {
     return sum;
   }
 
+  /** With four sums, since an addition waits for the previous one of its sum longer than decoding a value takes. */
   private static long sum(double[] values, int size) {
-    double sum = 0;
-    for (int i = 0; i < size; i++) {
-      sum += values[i];
+    double a = 0;
+    double b = 0;
+    double c = 0;
+    double d = 0;
+    int i = 0;
+    for (; i < size - 3; i += 4) {
+      a += values[i];
+      b += values[i + 1];
+      c += values[i + 2];
+      d += values[i + 3];
     }
-    return Double.doubleToLongBits(sum);
+    for (; i < size; i++) {
+      a += values[i];
+    }
+    return Double.doubleToLongBits(a + b + (c + d));
   }
 
   private static long firstBytes(ColumnarBatch.Columns group) {

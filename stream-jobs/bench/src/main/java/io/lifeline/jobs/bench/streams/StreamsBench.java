@@ -14,9 +14,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -51,6 +54,11 @@ public final class StreamsBench extends Bench {
 
   private static final int THREADS = 2;
   private static final int PRODUCER_BATCH_BYTES = 64 << 10;
+
+  /** By its next heartbeat the first thread learns that there is a second: until then it has all partitions. */
+  private static final String HEARTBEAT = ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG;
+
+  private static final String HEARTBEAT_MS = "100";
 
   @Option(names = "--kind", required = true, description = "one of ${COMPLETION-CANDIDATES}")
   private Kind kind;
@@ -91,20 +99,31 @@ public final class StreamsBench extends Bench {
         new KafkaProducer<>(properties, new StringSerializer(), new ByteArraySerializer())) {
       if (kind == Kind.SUMMARISE) {
         Backlog.batches(
-            events, (emitter, batch) -> producer.send(new ProducerRecord<>(topic, Backlog.key(emitter), batch)));
+            events,
+            (emitter, batch) ->
+                producer.send(new ProducerRecord<>(topic, partition(emitter), Backlog.key(emitter), batch)));
       } else {
         Format format = kind.format().get();
         Backlog.events(
             0,
             events,
             event -> {
-              String key = Backlog.key(1 + (int) (event.timeNs() / Backlog.STEP_NS / Backlog.EVENTS_PER_BATCH
-                  % Backlog.EMITTERS));
+              int emitter = 1 + (int) (event.timeNs() / Backlog.STEP_NS / Backlog.EVENTS_PER_BATCH % Backlog.EMITTERS);
               producer.send(
-                  new ProducerRecord<>(topic, null, event.timeNs() / 1_000_000, key, format.encode(event)));
+                  new ProducerRecord<>(
+                      topic,
+                      partition(emitter),
+                      event.timeNs() / 1_000_000,
+                      Backlog.key(emitter),
+                      format.encode(event)));
             });
       }
     }
+  }
+
+  /** By the hashes of so few keys, one partition would have several times the events of another. */
+  private int partition(int emitter) {
+    return emitter % partitions;
   }
 
   @Override
@@ -117,7 +136,8 @@ public final class StreamsBench extends Bench {
             "summarise.fields", Backlog.SELECTED_FIELDS,
             "kafka.application.id", application,
             "state.dir", directory.toString(),
-            "kafka.num.stream.threads", Integer.toString(THREADS));
+            "kafka.num.stream.threads", Integer.toString(THREADS),
+            "kafka." + HEARTBEAT, HEARTBEAT_MS);
     JobConfig config = JobConfig.load(null, Map.of(), settings);
     if (kind == Kind.SUMMARISE) {
       KafkaHost host = new KafkaHost(config, metrics);
@@ -147,12 +167,30 @@ public final class StreamsBench extends Bench {
     properties.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
     properties.put(ProducerConfig.BATCH_SIZE_CONFIG, 256 << 10);
     properties.put(StreamsConfig.STATE_DIR_CONFIG, directory.toString());
+    properties.put(HEARTBEAT, HEARTBEAT_MS);
     return properties;
+  }
+
+  /** The second stage sees nothing before a transaction of the first ends, so the first one's events are counted. */
+  @Override
+  protected long done(Metrics metrics) {
+    return kind == Kind.SUMMARISE ? takenIn(metrics).sum() : inResults(metrics);
   }
 
   /** Half of the events pass, with two values each. */
   @Override
-  protected long done(Metrics metrics) {
+  protected long inResults(Metrics metrics) {
     return metrics.counter(WindowMerger.VALUES, "").value();
+  }
+
+  @Override
+  protected boolean isSetUp(Metrics metrics) {
+    return super.isSetUp(metrics) && (kind != Kind.SUMMARISE || takenIn(metrics).allMatch(events -> events > 0));
+  }
+
+  /** Returns the events that each partition's task has accepted. */
+  private LongStream takenIn(Metrics metrics) {
+    return IntStream.range(0, partitions)
+        .mapToLong(task -> metrics.counter("lifeline_events_total", "", "task", "summarise-" + task).value());
   }
 }
