@@ -554,8 +554,8 @@ sys.stdin.readline()
         switches = 0
         while switches < 20_000: # twice what there is room for, however little of the CPU they get
             switches += int(self.work(busy).split()[0])
+        self.asleep(busy) # threads on their way out are switched, too, after their process is read for the last time
         probe.send_signal(signal.SIGCONT)
-        self.asleep(busy)
         status, out, err = self.end(probe)
         self.assertEqual(status, 0, err)
         lost = self.lost("singles")
