@@ -180,12 +180,8 @@ static void *open_clock(const char *url, char *why, size_t why_bytes) {
   const char *bucket = sink_url_parameter(&clock->url, "control");
   if (bucket == NULL || strcmp(bucket, "on") == 0 || strcmp(bucket, "off") == 0) bucket = NATS_DEFAULT_CONTROL;
   snprintf(clock->subject, sizeof clock->subject, "$JS.API.STREAM.INFO.KV_%s", bucket);
-  link_callbacks callbacks = {.ctx = clock,
-                              .event = on_event,
-                              .tick = on_tick,
-                              .answer = on_answer,
-                              .message = on_message,
-                              .end = on_end};
+  link_callbacks callbacks = {
+      .ctx = clock, .event = on_event, .tick = on_tick, .answer = on_answer, .message = on_message, .end = on_end};
   clock->link =
       link_open(&clock->url, &clock->security, "lifeline-probe clock", &clock->report, &callbacks, why, why_bytes);
   if (clock->link == NULL) {

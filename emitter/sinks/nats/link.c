@@ -19,7 +19,7 @@ enum {
   LOST_AFTER_MS = 60000,
   CLOSE_MS = 500, /* time for the server to receive what was published */
   LAST_PING_MS = 100,
-  ANSWERS = 1,    /* number of the inbox's subscription */
+  ANSWERS = 1, /* number of the inbox's subscription */
   MOST_SERVERS = 64,
 };
 

@@ -322,12 +322,8 @@ static void on_end(void *ctx) {
 static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
   char name[HEADER_TEXT_BYTES + 16];
   snprintf(name, sizeof name, "lifeline %s", sink->program_header);
-  link_callbacks callbacks = {.ctx = sink,
-                              .event = on_event,
-                              .tick = on_tick,
-                              .answer = on_answer,
-                              .message = on_control,
-                              .end = on_end};
+  link_callbacks callbacks = {
+      .ctx = sink, .event = on_event, .tick = on_tick, .answer = on_answer, .message = on_control, .end = on_end};
   sink->watch.control = &sink->control;
   sink->link = link_open(&sink->url, &sink->security, name, &sink->report, &callbacks, error, error_bytes);
   sink->watch.link = sink->link;
