@@ -93,6 +93,26 @@ class ShareTest {
     assertThat(summaries).hasSize(1);
   }
 
+  /** Otherwise a group of thousands of emitters, whose clocks differ, would write checkpoints all the time. */
+  @Test
+  void isDueOnceForEachWindowWhenTheLastEmitterHasPassedItsEnd() throws RejectedBatchException {
+    for (int emitter = 1; emitter <= 4; emitter++) {
+      acceptAt(1, 1, quick, emitter, false, 5);
+    }
+    acceptAt(11, 11, quick, 1, false, 6);
+    acceptAt(21, 21, quick, 2, false, 6);
+    acceptAt(12, 22, quick, 3, false, 6);
+    assertThat(quick.isDue(0)).as("emitter 4 may still send").isFalse();
+    acceptAt(2, 22, quick, 4, true, 6);
+    assertThat(quick.isDue(0)).as("it has ended").isTrue();
+    punctuate(quick);
+    assertThat(quick.isDue(0)).isFalse();
+    acceptAt(22, 22, quick, 1, false, 6);
+    assertThat(quick.isDue(0)).isFalse();
+    acceptAt(22, 22, quick, 3, false, 6);
+    assertThat(quick.isDue(0)).isTrue();
+  }
+
   private void merge(ShareMerger merger) {
     shares.forEach(merger::accept);
     punctuate(merger);
