@@ -23,8 +23,9 @@ final class EarlyCheckpoint {
       return false;
     }
     lookedNs = nowNs;
-    boolean isAgain = wasDue;
-    wasDue = isDue.getAsBoolean();
-    return wasDue && isAgain;
+    boolean isNow = isDue.getAsBoolean();
+    boolean isTime = isNow && wasDue;
+    wasDue = isNow && !isTime;
+    return isTime;
   }
 }

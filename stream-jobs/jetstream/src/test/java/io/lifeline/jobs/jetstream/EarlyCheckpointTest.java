@@ -15,6 +15,8 @@ class EarlyCheckpointTest {
   void isMadeForWhatIsStillDueAtTheNextLook() {
     assertThat(isTime(LOOK_NS, true)).as("what belongs to it may still be read").isFalse();
     assertThat(isTime(2 * LOOK_NS, true)).isTrue();
+    assertThat(isTime(3 * LOOK_NS, true)).as("what has become due since is looked at twice as well").isFalse();
+    assertThat(isTime(4 * LOOK_NS, true)).isTrue();
   }
 
   @Test
