@@ -37,8 +37,9 @@ struct nats_link {
   pthread_mutex_t mutex; /* guards the members below */
   pthread_cond_t changed;
   bool closing;
-  bool ended; /* the thread has ended */
-  bool left;  /* link_close timed out: the thread calls end */
+  int64_t close_ms; /* set before closing: until then the thread waits for the server */
+  bool ended;       /* the thread has ended */
+  bool left;        /* link_close timed out: the thread calls end */
 };
 
 static int64_t earlier(int64_t one_ms, int64_t other_ms) {
@@ -118,8 +119,8 @@ static void live(nats_link *link) {
     int64_t now_ms = flight_now_ms();
     if (!is(link, &link->closing))
       ponged = false; /* only the PONG for link_close's PING counts */
-    else if (close_ms == INT64_MAX)
-      close_ms = now_ms + CLOSE_MS;
+    else
+      close_ms = link->close_ms;
     if (ponged || now_ms >= close_ms || !still_there(link, now_ms, &pinged_ms)) return;
     int64_t due_ms = earlier(link->callbacks.tick(link->callbacks.ctx), ping_due_ms(link, pinged_ms));
     int64_t sleep_ms = earlier(earlier(due_ms, close_ms) - now_ms, LOOK_MS);
@@ -323,9 +324,10 @@ void link_wake(nats_link *link) {
 }
 
 void link_close(nats_link *link, int timeout_ms) {
-  int64_t end_ms = flight_now_ms() + timeout_ms;
+  int64_t now_ms = flight_now_ms(), end_ms = now_ms + timeout_ms;
   struct timespec latest = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000};
   pthread_mutex_lock(&link->mutex);
+  link->close_ms = now_ms + CLOSE_MS; /* the thread may notice up to LOOK_MS later */
   link->closing = true;
   pthread_cond_broadcast(&link->changed);
   pthread_mutex_unlock(&link->mutex);

@@ -55,16 +55,13 @@ final class WindowEnds {
 
   /** Called when the next stage has been sent all that was observed. Forgets emitters that it no longer waits for. */
   void startOver(long nowMs) {
-    emitters
-        .values()
-        .removeIf(
-            seen -> {
-              boolean isIdle = nowMs - seen.brokerTimeMs() >= idleMs;
-              if (isIdle) {
-                leave(seen);
-              }
-              return isIdle;
-            });
+    emitters.values().removeIf(seen -> {
+      boolean isIdle = nowMs - seen.brokerTimeMs() >= idleMs;
+      if (isIdle) {
+        leave(seen);
+      }
+      return isIdle;
+    });
     isPassed = false;
   }
 
