@@ -248,8 +248,13 @@ static void only_readers_that_know_them_get_differences_of_ticks(void **state) {
     remove(directory.out);
     test_batches batches = run(emit_a_few);
     assert_int_equal(test_events_in(&batches), 1000);
-    assert_int_not_equal(batches.at[0]->compression, LLB_PLAIN);
-    assert_int_equal(batches.at[0]->shuffle & LLB_TICK_DIFFERENCES, known);
+    bool compressed = false, differences = false; /* in any: a busy machine may seal a first one of few events */
+    for (size_t i = 0; i < batches.count; i++) {
+      compressed |= batches.at[i]->compression != LLB_PLAIN;
+      differences |= (batches.at[i]->shuffle & LLB_TICK_DIFFERENCES) != 0;
+    }
+    assert_true(compressed);
+    assert_int_equal(differences, known);
     test_free_batches(&batches);
   }
   unsetenv("LIFELINE_COMPRESSION");

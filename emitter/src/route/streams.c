@@ -40,8 +40,9 @@ void ll_streams_start(const ll_stream_settings *handed_down) {
 
 /* The null sink needs no compression. */
 static const char *compression_for(const char *url) {
-  bool nowhere = strcmp(url, "null:") == 0 && strcmp(settings->compression, "auto") == 0;
-  return nowhere ? "none" : settings->compression;
+  const char *wish = settings->compression;
+  bool any = strcmp(wish, "auto") == 0 || strcmp(wish, LL_COMPRESSION_COMPATIBLE) == 0;
+  return any && strcmp(url, "null:") == 0 ? "none" : wish;
 }
 
 static int open_stream(uint32_t route, char *why, size_t why_bytes) {
