@@ -17,7 +17,7 @@ type misbehaviour struct {
 	end       func(p *patient)
 	lasts     time.Duration
 	complaint string // what the program's standard error says of it
-	refuses   bool   // the broker takes some batches never: they are counted as dropped
+	refuses   bool   // the broker takes some batches never: they are counted as dropped; they are not compressed
 }
 
 // patient is the test subject: a broker behind a proxy.
@@ -115,6 +115,9 @@ func (p *patient) suffer(t *testing.T, run int, what misbehaviour) {
 	p.t = t
 	settings := append(p.broker.EmitterSettings(), "LIFELINE_URL="+p.proxy.URL(), "LIFELINE_RING_DIR="+harness.MemoryDir(t),
 		"LIFELINE_FLUSH_TIMEOUT_MS=60000", "LIFELINE_SPOOL="+harness.MemoryDir(t))
+	if what.refuses {
+		settings = append(settings, "LIFELINE_COMPRESSION=none")
+	}
 	if what.name == "has a certificate that expires" {
 		defer p.proxy.Certify(tls.Certificate{})
 		p.proxy.Certify(p.authority.Certify(t, expiresWithin))
