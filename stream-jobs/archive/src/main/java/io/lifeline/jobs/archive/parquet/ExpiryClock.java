@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The time by which files of a Parquet archive expire: the earlier of its newest message and this machine's time,
@@ -18,6 +20,8 @@ import java.util.function.LongSupplier;
  * archive, or a restart would take the wrong time for the right one. Used under the lock of the compaction.
  */
 final class ExpiryClock {
+  private static final Logger LOG = LoggerFactory.getLogger(ExpiryClock.class);
+
   private final Path file;
   private final LongSupplier nanoTime;
   private MemoryState state;
@@ -41,7 +45,11 @@ final class ExpiryClock {
     clock.observe(latestMs);
     long nowMs = Math.min(clock.nowMs(), latestMs);
     clock.save();
-    write();
+    try {
+      write();
+    } catch (IOException e) { // on a full disk, which only the run that follows relieves
+      LOG.warn("the time in {} cannot be written, so after a restart data is kept longer: {}", file, e.getMessage());
+    }
     return nowMs;
   }
 

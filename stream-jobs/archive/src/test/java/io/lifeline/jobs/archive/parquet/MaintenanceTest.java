@@ -250,6 +250,15 @@ class MaintenanceTest {
     assertThat(query(SERIALS)).containsExactly(serials(3, 2));
   }
 
+  /** As on a full disk: what has expired goes all the same, or there would never be room again. */
+  @Test
+  void aClockThatCannotBeWrittenKeepsNothingFromExpiring() throws Exception {
+    archive(4, DAY);
+    Files.createDirectory(directory.resolve("retention-clock.tmp"));
+    compactor(DAY.multipliedBy(2)).run(Policy.LEVELS, ns -> true);
+    assertThat(query(SERIALS)).containsExactly(serials(1, 3));
+  }
+
   @Test
   void aPartitionWithoutNewMessagesExpiresByTheTimeOfTheOthers() throws Exception {
     archive(1, DAY);
