@@ -286,6 +286,10 @@ public final class ArchiveDatabase implements ArchiveReader {
       make(table);
       ledger.provide(table);
     }
+    if (namesTablesInText(parsed)) {
+      makeAll();
+      ledger.provide("ledger");
+    }
     return connection.prepareStatement(sql);
   }
 
@@ -305,6 +309,11 @@ public final class ArchiveDatabase implements ArchiveReader {
   private static boolean readsCatalogue(JsonNode parsed) {
     return parsed.findValuesAsText("schema_name").contains("information_schema")
         || parsed.findValuesAsText("function_name").stream().anyMatch(name -> name.startsWith("duckdb_"));
+  }
+
+  /** The tables are arguments, or in SQL that is one. */
+  private static boolean namesTablesInText(JsonNode parsed) {
+    return parsed.findValuesAsText("function_name").stream().anyMatch(Set.of("query", "query_table")::contains);
   }
 
   @Override

@@ -203,6 +203,14 @@ class ArchiveDatabaseTest {
   }
 
   @Test
+  void tablesNamedInTextAreThereToo() throws Exception {
+    archive(Archives.batch(EMITTER, 1).event(Archives.SERIAL, 1, 1, 1));
+    for (String rows : List.of("query_table('ledger')", "query('FROM ledger')", "query_table('events')")) {
+      assertThat(query("SELECT count(*) FROM " + rows)).as(rows).containsExactly("1");
+    }
+  }
+
+  @Test
   void anArchiveThatIsNotThereIsAClearError() {
     assertThatThrownBy(() -> ArchiveDatabase.open(directory.resolve("nowhere"))).isInstanceOf(ArchiveException.class)
         .hasMessage("there is no archive at " + directory.resolve("nowhere")
