@@ -118,10 +118,10 @@ public final class RetentionClock {
     return timeMs + (atNs - readNs) / 1_000_000;
   }
 
-  /** Writes the time to the state, if it has changed. */
+  /** Writes the time to the state, if it has changed; what it still has to catch up with is part of the stamp. */
   public void save() {
     if (changed) {
-      state.put(KEY, new StateWriter().version(1).varint(timeMs).varint(stampMs).toBytes());
+      state.put(KEY, new StateWriter().version(1).varint(timeMs).varint(plausible(stampMs - behindMs)).toBytes());
       changed = false;
     }
   }

@@ -68,6 +68,22 @@ class RetentionClockTest {
   }
 
   @Test
+  void catchesUpAlsoIfItIsRestartedMeanwhile() {
+    RetentionClock first = started();
+    first.observe(START_MS);
+    first.save();
+    long ms = START_MS + DAY_MS; // an outage
+    for (int hour = 0; hour < 20 * 24; hour++) {
+      RetentionClock clock = started();
+      pass(HOUR_MS);
+      ms += HOUR_MS;
+      clock.observe(ms);
+      clock.save();
+    }
+    assertThat(started().nowMs()).isEqualTo(ms);
+  }
+
+  @Test
   void timesThatAreNoneHarmNobody() {
     RetentionClock clock = started();
     for (long ms : new long[] {Long.MIN_VALUE, START_MS, Long.MAX_VALUE, -1, Long.MAX_VALUE}) {
