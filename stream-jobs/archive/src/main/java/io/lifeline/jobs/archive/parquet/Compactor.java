@@ -3,12 +3,14 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
+import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -39,7 +41,7 @@ public final class Compactor {
 
   private static final long MAX_BYTES = 1L << 30;
 
-  /** A larger manifest is left alone: its routes would need much memory, and be copied again and again. */
+  /** A larger manifest is left alone, unless its neighbours have the same routes: those of a month need much memory. */
   private static final long LARGE_MANIFEST_BYTES = 4L << 20;
 
   private final ParquetOptions options;
@@ -48,6 +50,10 @@ public final class Compactor {
   private final Duration grace;
   private final Consumer<PublicationStep> progress;
   private final ExpiryClock clock;
+
+  /** Large manifests whose neighbours have other routes. */
+  private final Set<String> apart = new HashSet<>();
+
   private volatile DuckTables duck;
 
   /**
@@ -245,7 +251,40 @@ public final class Compactor {
     }
 
     private boolean isMergeable(String name, Manifest manifest) {
-      return directory.manifests().resolve(name).toFile().length() <= LARGE_MANIFEST_BYTES && isInPlace(manifest);
+      return !apart.contains(name) && isInPlace(manifest);
+    }
+
+    private boolean isLarge(String name) {
+      return directory.manifests().resolve(name).toFile().length() > LARGE_MANIFEST_BYTES;
+    }
+
+    /** Returns whether its large manifests are not to be merged; the others are then a group without them. */
+    private boolean staysApart(Set<String> group) throws IOException {
+      List<String> large = group.size() < 2 ? List.of() : group.stream().filter(this::isLarge).toList();
+      try {
+        return !large.isEmpty() && !shareRoutes(group) && apart.addAll(large);
+      } catch (ArchiveException e) { // damaged
+        damages.add(e.getMessage());
+        return apart.addAll(large);
+      }
+    }
+
+    /** Returns whether a manifest of all would hardly have more routes than the one that has most of them. */
+    private boolean shareRoutes(Set<String> names) throws IOException {
+      Set<RouteKey> routes = new HashSet<>();
+      long most = 0;
+      for (String name : names) {
+        long[] count = new long[1];
+        Manifests.forEachRoute(directory, name, route -> {
+          routes.add(route.key());
+          count[0]++;
+        });
+        most = Math.max(most, count[0]);
+        if (routes.size() > most + most / 4) {
+          return false;
+        }
+      }
+      return true;
     }
 
     /** Returns whether all files have been renamed to their final names. */
@@ -273,10 +312,14 @@ public final class Compactor {
       return manifest.files().stream().anyMatch(file -> file.receivedMs() < expiryMs);
     }
 
-    /** Returns whether any was replaced, and the others may be looked at again. */
+    /** Returns whether any was replaced or stays apart, and the others may be looked at again. */
     private boolean replaceGroups(List<Map<String, Manifest>> groups) throws IOException {
       boolean replaced = false;
       for (Map<String, Manifest> group : isOver ? List.<Map<String, Manifest>>of() : groups) {
+        if (staysApart(group.keySet())) {
+          replaced = true;
+          continue;
+        }
         for (Map<String, Manifest> sound : soundParts(group)) {
           long start = System.nanoTime();
           replaced |= replace(sound);

@@ -288,6 +288,24 @@ class MaintenanceTest {
         .containsExactly(routes * 3 / 2 + " " + 2 * routes + " 0 2 0");
   }
 
+  @Test
+  void manifestsOfTheSameManyRoutesAreMerged() throws Exception {
+    int routes = 20_000;
+    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejections::add)) {
+      for (int offset = 0; offset < 2 * routes; offset++) {
+        Incarnation emitter = new Incarnation(1, offset % routes);
+        writer.append(new Position(0, offset, FIRST_MS), Archives.serials(emitter, 1 + offset / routes, 1));
+        if (offset == routes - 1) {
+          writer.roll();
+        }
+      }
+    }
+    compactor(null).run(Policy.EVERYTHING, ns -> true);
+    assertThat(manifests()).hasSize(1);
+    assertThat(query("SELECT count(*), sum(archived), sum(missing) FROM ledger"))
+        .containsExactly(routes + " " + 2 * routes + " 0");
+  }
+
   /** Simulates a crash: no code after it runs. */
   private static final class Death extends Error {}
 
