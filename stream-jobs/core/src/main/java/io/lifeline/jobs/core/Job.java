@@ -48,8 +48,8 @@ public interface Job {
 
   /**
    * Returns whether results wait for nothing but {@link #punctuate}, or, on a host whose stages talk through the
-   * broker, for the first stage's next commit. A host asks after it has read batches and, if it can, does not wait for the
-   * second to end. False costs at most that second.
+   * broker, for the first stage's next commit. A host asks after it has read batches and, if it can, does not wait for
+   * the second to end. False costs at most that second.
    *
    * @param nowMs as in {@link #punctuate}
    */

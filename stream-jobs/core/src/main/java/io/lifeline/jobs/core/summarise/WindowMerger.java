@@ -17,8 +17,9 @@ import java.util.TreeMap;
  * all events before its end are expected to have arrived, and again as a new revision when late data has changed it. It
  * is removed when its time for late data has passed (see {@link Watermark}). Used by one thread.
  *
- * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link #punctuate}
- * every second and as soon as a window is due ({@link #isDue}), and {@link #save} before it makes the state durable.
+ * <p>A host calls {@link #merge} for each partial and then {@link #observe} for the batch's progress, {@link
+ * #punctuate} every second and as soon as a window is due ({@link #isDue}), and {@link #save} before it makes the state
+ * durable.
  */
 public final class WindowMerger {
 
