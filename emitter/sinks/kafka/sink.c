@@ -48,6 +48,7 @@ struct ll_sink {
   rd_kafka_topic_t *topic;
   int64_t restart_at_ms;
   size_t max_message_bytes; /* of the producer */
+  size_t overhead_bytes;    /* of a message, beside its batch */
   sink_bound bound;         /* of the topic */
   bool limit_outdated;      /* a batch was refused for its size: ask again */
   bool alone;               /* one batch per record batch, since a record batch was refused for its size */
@@ -149,12 +150,10 @@ static void on_error(ll_sink *sink, rd_kafka_t *producer, rd_kafka_resp_err_t co
 }
 
 static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
-  size_t overhead = RECORD_OVERHEAD_BYTES + (size_t)(sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
-                    strlen(sink->host->host_name) + strlen(sink->host->program);
-  return message_bytes > overhead ? message_bytes - overhead : 0;
+  return message_bytes > sink->overhead_bytes ? message_bytes - sink->overhead_bytes : 0;
 }
 
-/* Runs on librdkafka's background thread. */
+/* Runs on librdkafka's background thread, which may outlive the sink's host. */
 static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) {
     for (const rd_kafka_message_t *m; (m = rd_kafka_event_message_next(event));)
@@ -292,6 +291,11 @@ static bool load_security(ll_sink *sink, char *error, size_t error_bytes) {
   return true;
 }
 
+static size_t overhead(const ll_sink *sink) {
+  return RECORD_OVERHEAD_BYTES + (size_t)(sink->security.signature.on ? SIGNATURE_HEADER_BYTES : 0) +
+         strlen(sink->host->host_name) + strlen(sink->host->program);
+}
+
 static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_bytes) {
   ll_sink *sink = calloc(1, sizeof *sink);
   if (!sink) {
@@ -306,8 +310,10 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   if (sink_url_parse(&sink->url, host->url, KAFKA_DEFAULT_PORT, error, error_bytes) &&
       load_security(sink, error, error_bytes) && configure(sink, &in_flight, error, error_bytes) &&
       sink_control_init(&sink->control, host, &sink->url, KAFKA_DEFAULT_CONTROL, error, error_bytes) &&
-      flight_init(&sink->flight, host, in_flight, error, error_bytes) && start(sink, error, error_bytes))
-    return sink;
+      flight_init(&sink->flight, host, in_flight, error, error_bytes)) {
+    sink->overhead_bytes = overhead(sink);
+    if (start(sink, error, error_bytes)) return sink;
+  }
   free_sink(sink);
   return NULL;
 }
