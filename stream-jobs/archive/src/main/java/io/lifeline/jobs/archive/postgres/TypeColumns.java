@@ -21,11 +21,11 @@ interface TypeColumns {
   void put(int event, CopyBuffer out);
 
   /**
-   * Sets the values of {@code count} events in rows of equal length.
+   * Sets the values of {@code count} events in rows of equal length. Called only where {@link #lengths} are known.
    *
    * @param at where the first row has the length of the first column's value
    */
   default void set(int firstEvent, int count, CopyBuffer out, int at, int rowLength) {
-    throw new UnsupportedOperationException("rows differ in length");
+    throw new IllegalStateException("the lengths of these columns vary");
   }
 }
