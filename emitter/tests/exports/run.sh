@@ -35,6 +35,15 @@ for plugin in "$build"/lib/lifeline/*.so; do
   esac
 done
 
+# An empty element of the path, or a relative one, makes the loader look where the user happens to stand.
+for file in "$build"/bin/* $(find "$build/lib" -name '*.so' -type f); do
+  path=$(readelf --dynamic "$file" 2>/dev/null | sed -n 's/.*R[UN]*PATH.*\[\(.*\)\]/\1/p')
+  case :$path: in
+    ::) ;;
+    *::* | *:[!/\$:]*) echo "$file looks for libraries in the current directory: its path is $path" && exit 1 ;;
+  esac
+done
+
 # A program says which version it needs: the loader refuses an older library at start, with that version's name.
 needed=$(readelf --version-info "$build/bin/lifeline-minimal" | grep -c 'Name: LIFELINE_0\.1 ') || true
 [ "$needed" = 1 ] || { echo "lifeline-minimal does not say that it needs LIFELINE_0.1" && exit 1; }
