@@ -1,6 +1,5 @@
 """Measures memcached with two events per request, in rounds of every way to emit them."""
 
-import random
 import sys
 
 from ..emitter.row import Case
@@ -13,8 +12,8 @@ from .row import paired
 from .table import bound, table
 from .ways import WAYS
 
-ROUNDS, REQUESTS = 20, 400_000
-ROUNDS_QUICK, REQUESTS_QUICK = 3, 50_000
+ROUNDS, REQUESTS, SLICES = 20, 400_000, 10
+ROUNDS_QUICK, REQUESTS_QUICK, SLICES_QUICK = 3, 50_000, 2
 WHAT = {
     "off": "Lifeline, linked and without a URL",
     "lifeline": "Lifeline, to NATS JetStream",
@@ -45,23 +44,23 @@ def built(ways):
     return found
 
 
-def rounds(ways, count, requests):
-    """Way -> a measurement per round. Within a round their order is random: what slows the machine down slows all of them down."""
+def rounds(ways, count, requests, slices):
+    """Way -> a measurement per round."""
     found = {way: [] for way in ways}
     processor = apart()
     with broker("nats") as server:
         for number in range(1, count + 1):
             print(f"    round {number} of {count} ...", file=sys.stderr, flush=True)
-            for way in random.sample(ways, len(ways)):
-                found[way].append(measure(way, server, requests, processor))
+            for way, figures in measure(ways, server, requests, slices, processor).items():
+                found[way].append(figures)
     return found
 
 
 def rows(cases, quick):
     ways = built(list(dict.fromkeys(map(way_of, cases))))
-    count, requests = (ROUNDS_QUICK, REQUESTS_QUICK) if quick else (ROUNDS, REQUESTS)
-    found = rounds(["plain", *ways], count, requests)
-    NOTES.update(version=version(), rounds=count, requests=requests)
+    count, requests, slices = (ROUNDS_QUICK, REQUESTS_QUICK, SLICES_QUICK) if quick else (ROUNDS, REQUESTS, SLICES)
+    found = rounds(["plain", *ways], count, requests, slices)
+    NOTES.update(version=version(), rounds=count, requests=requests, slices=slices)
     return [paired(case, found[way_of(case)], found["plain"]) for case in cases if way_of(case) in ways]
 
 

@@ -1,8 +1,9 @@
-"""One measurement: a server of its own that answers a number of requests."""
+"""A round: servers that answer a number of requests each, in turns."""
 
 import contextlib
 import json
 import os
+import random
 import subprocess
 import tempfile
 import time
@@ -62,18 +63,52 @@ def rest(server):
     return seen[-1]
 
 
-def measure(name, broker, requests, processor):
-    """CPU time of the server per request, from the first of them to its end, so that the events of all are on their way. Times of
-    the processes that take the events are apart."""
-    copy, way = WAYS[name]
-    with tempfile.TemporaryDirectory(prefix="lifeline-memcached.", dir="/dev/shm") as own, way(own, broker) as emitting:
-        receiver = [emitting.receiver] if emitting.receiver else []
-        with Others(*receiver) as others:
-            with serving(copy, emitting.settings, Path(own), processor) as server:
-                load(server)
-                before, received = rest(server), sum(map(cpu_seconds, receiver))
-                seconds = load(server, "--requests", requests)
-            used, receiving = server.total - before, sum(map(cpu_seconds, receiver)) - received
-        lost, kept = emitting.kept(KEYS + requests, Path(own) / "log")
-    return {"cpu_ns": used / requests * 1e9, "per_s": requests / seconds, "busy": used / seconds,
-            "receiver_cpu_ns": receiving / requests * 1e9, "lost": lost, "bytes": kept / (KEYS + requests), "others": others.share}
+class Measured:
+    """A server, and what it has used for the slices so far. Times of the processes that take its events are apart."""
+
+    def __init__(self, name, broker, processor, stack):
+        copy, way = WAYS[name]
+        self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lifeline-memcached.", dir="/dev/shm")))
+        self.emitting = stack.enter_context(way(str(self.folder), broker))
+        self.server = stack.enter_context(serving(copy, self.emitting.settings, self.folder, processor))
+        self.receiver = [self.emitting.receiver] if self.emitting.receiver else []
+        self.requests, self.seconds, self.cpu, self.receiving = 0, 0.0, 0.0, 0.0
+        load(self.server)
+        rest(self.server)
+
+    def slice(self, requests):
+        before, received = self.server.cpu_seconds(), self._received()
+        self.seconds += load(self.server, "--requests", requests)
+        self.cpu += rest(self.server) - before
+        self.receiving += self._received() - received
+        self.requests += requests
+
+    def end(self):
+        """Then the events of all requests are on their way."""
+        before, received = self.server.cpu_seconds(), self._received()
+        self.server.end()
+        self.cpu += self.server.total - before
+        self.receiving += self._received() - received
+
+    def figures(self, others):
+        answered = KEYS + self.requests
+        lost, kept = self.emitting.kept(answered, self.folder / "log")
+        return {"cpu_ns": self.cpu / self.requests * 1e9, "per_s": self.requests / self.seconds, "busy": self.cpu / self.seconds,
+                "receiver_cpu_ns": self.receiving / self.requests * 1e9, "lost": lost, "bytes": kept / answered, "others": others}
+
+    def _received(self):
+        return sum(map(cpu_seconds, self.receiver))
+
+
+def measure(names, broker, requests, slices, processor):
+    """Way -> its figures per request. All servers stand from the first slice to the last, and take turns in each: what slows the
+    machine down for longer than a slice slows all of them down."""
+    with contextlib.ExitStack() as stack:
+        servers = {name: Measured(name, broker, processor, stack) for name in names}
+        with Others(*(pid for server in servers.values() for pid in server.receiver)) as others:
+            for _ in range(slices):
+                for name in random.sample(names, len(names)):
+                    servers[name].slice(requests // slices)
+            for server in servers.values():
+                server.end()
+        return {name: server.figures(others.share) for name, server in servers.items()}

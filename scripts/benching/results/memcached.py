@@ -67,8 +67,9 @@ def page(document):
         "gets to a set, of 65,536 keys with values of 100 bytes; it compares every reply. CPU time is the server's for "
         f"{document['requests']:,} requests, until it has ended and so has sent all events; what its start and the first 65,536 sets cost is "
         "not in it.", "",
-        f"Each of {document['rounds']} rounds measures every way once, in random order. A change is the median of the rounds' differences to "
-        "memcached unchanged, with its 95 % interval by bootstrap. A limit is met if the whole interval is within it, missed if all of it is "
+        f"In each of {document['rounds']} rounds the servers of all ways stand side by side and answer {document['slices']} times a part of the "
+        "requests, in random order, so that what slows the machine down slows all of them down. A change is the median of the rounds' "
+        "differences to memcached unchanged, with its 95 % interval by bootstrap. A limit is met if the whole interval is within it, missed if all of it is "
         "beyond, and otherwise not judged.", "",
         *[f"- CPU time added to a request by Lifeline on NATS, {verdict}" for verdict in limits(document)], "", *missing,
         "![CPU time of the server per request](memcached.svg)", "",
