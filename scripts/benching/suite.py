@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import shlex
 import signal
 import sys
 import time
@@ -78,7 +77,7 @@ class Suite:
             print(f"{line[0]:{name}}  {line[1]:{bound}}  {line[2]}")
 
     def _document(self, rows, quick, seconds):
-        return {"command": shlex.join([f"scripts/bench-{self.name}", *sys.argv[1:]]), "quick": quick,
+        return {"command": f"scripts/bench-{self.name}" + (" --quick" if quick else ""), "quick": quick,
                 "seconds": round(seconds), "machine": machine.profile(), "rows": [row.document() for row in rows], **self.notes}
 
 
