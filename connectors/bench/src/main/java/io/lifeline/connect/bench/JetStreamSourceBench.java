@@ -42,7 +42,7 @@ public final class JetStreamSourceBench implements Runnable {
   private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
   /** Connect has more code to compile than the loop, and the compiler takes its share of the cores. */
-  private static final int WARM_UP_ROUNDS = 3;
+  private static final int WARM_UP_ROUNDS = 10;
 
   private static final Map<String, String> PRODUCER =
       Map.of(

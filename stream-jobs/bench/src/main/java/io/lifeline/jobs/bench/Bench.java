@@ -11,9 +11,9 @@ public abstract class Bench implements Runnable {
   private long events;
 
   /** The compiler still replaces code in the first rounds, and joining a group for the first time takes longer. */
-  protected static final int WARM_UP_ROUNDS = 2;
+  protected static final int WARM_UP_ROUNDS = 6;
 
-  @Option(names = "--rounds", defaultValue = "11", description = "repetitions, after two that warm up")
+  @Option(names = "--rounds", defaultValue = "11", description = "repetitions, after some that warm up")
   private int rounds;
 
   @Option(names = "--broker-pid", required = true, description = "whose processor time counts as well")

@@ -28,7 +28,7 @@ public final class ParquetBench implements Runnable {
   private static final OperatingSystemMXBean PROCESS =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
   private static final long START_NS = 1_790_000_000_000_000_000L;
-  private static final int WARM_UP_ROUNDS = 3;
+  private static final int WARM_UP_ROUNDS = 10;
 
   @Option(names = "--name", required = true, description = "of the row")
   private String name;
