@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BETWEEN_SMALL_BATCHES_NS = 2000000 };
+
 static ll_stream streams[LL_ROUTES_MAX]; /* by route; 0 is the default */
 static uint32_t touched;                 /* those not all zero: clearing a megabyte costs a short process much */
 static const ll_stream_settings *settings;
@@ -103,12 +105,15 @@ static void discard(uint32_t routes) {
   }
 }
 
-/* The bytes of records that make a batch. While earlier batches wait for acknowledgement, the next one may grow: the
- * sink is busy anyway, and one large batch costs it, the network and the broker less than many small ones. (Half a ring
- * of records is enough at any time, so that the other half has room.) */
+/* The bytes of records that make a batch. While earlier batches wait for acknowledgement, or the latest was sealed just
+ * now, the next one may grow: one large batch costs the sink, the network and the broker less than many small ones.
+ * (Half a ring of records is enough at any time, so that the other half has room.) */
 static uint64_t enough(uint32_t route) {
-  if (!is_open(route) || ll_route_settled(&streams[route].route, UINT64_MAX)) return settings->batch_bytes;
-  size_t most = ll_harvest_growth(settings->batch_bytes), limit = streams[route].harvest.total_limit;
+  const ll_stream *stream = &streams[route];
+  if (!is_open(route)) return settings->batch_bytes;
+  bool just_sealed = ll_monotonic_ns() - stream->sealed_ns < BETWEEN_SMALL_BATCHES_NS;
+  if (!just_sealed && ll_route_settled(&stream->route, UINT64_MAX)) return settings->batch_bytes;
+  size_t most = ll_harvest_growth(settings->batch_bytes), limit = stream->harvest.total_limit;
   return most < limit ? most : limit;
 }
 
@@ -173,6 +178,7 @@ static ll_sealed seal(ll_stream *stream) {
   stream->route.starved = sealed == LL_NO_SLOT;
   if (sealed != LL_SEALED) return sealed;
   add_owned(&stream->batches_sealed, 1);
+  stream->sealed_ns = ll_monotonic_ns();
   ll_pool_reclaim(&ll_the_emitter.store);
   ll_announce_room();
   return sealed;

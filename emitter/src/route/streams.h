@@ -22,6 +22,7 @@ typedef struct ll_stream {
   ll_harvest harvest;
   ll_route route;
   uint64_t batches_sealed;
+  uint64_t sealed_ns; /* when the latest was; 0 before the first */
 } ll_stream;
 
 typedef struct ll_stream_settings {
