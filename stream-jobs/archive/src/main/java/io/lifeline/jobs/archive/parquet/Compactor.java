@@ -42,7 +42,7 @@ public final class Compactor {
   private static final long MAX_BYTES = 1L << 30;
 
   /** A larger manifest is left alone, unless its neighbours have the same routes: those of a month need much memory. */
-  private static final long LARGE_MANIFEST_BYTES = 4L << 20;
+  static final long LARGE_MANIFEST_BYTES = 4L << 20;
 
   private final ParquetOptions options;
   private final ArchiveDirectory directory;
@@ -190,7 +190,7 @@ public final class Compactor {
       long end = manifests.values().stream().mapToLong(Manifest::to).max().orElse(0);
       // What has expired goes first: a disk without space for a merge is relieved by it.
       while (replaceGroups(expired(upTo(end, manifests)))
-          || replaceGroups(policy.groups(upTo(end, manifests), this::isMergeable))) {
+          || replaceGroups(policy.groups(upTo(end, manifests), this::isMergeable, this::ownBytes))) {
         manifests = Manifests.readByName(directory, partition);
       }
       manifestsAfter += manifests.size();
@@ -254,8 +254,17 @@ public final class Compactor {
       return !apart.contains(name) && isInPlace(manifest);
     }
 
+    private long bytes(String name) {
+      return directory.manifests().resolve(name).toFile().length();
+    }
+
     private boolean isLarge(String name) {
-      return directory.manifests().resolve(name).toFile().length() > LARGE_MANIFEST_BYTES;
+      return bytes(name) > LARGE_MANIFEST_BYTES;
+    }
+
+    /** Returns what it adds to its group: a large one adds nothing, or it is not merged with the others. */
+    private long ownBytes(String name) {
+      return isLarge(name) ? 0 : bytes(name);
     }
 
     /** Returns whether its large manifests are not to be merged; the others are then a group without them. */

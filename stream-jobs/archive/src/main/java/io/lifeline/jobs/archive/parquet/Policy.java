@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
+import java.util.function.ToLongFunction;
 
 /** Which adjacent manifests of a partition become one. */
 enum Policy {
@@ -23,6 +24,9 @@ enum Policy {
   /** Limits what is lost if a merge is interrupted. */
   private static final int MOST = 64;
 
+  /** Limits the memory of a merge: the routes of all its manifests take about four times their size as text. */
+  private static final long MOST_BYTES = 8 * Compactor.LARGE_MANIFEST_BYTES;
+
   private static final int LEVEL_BITS = 3;
 
   private final int least;
@@ -40,17 +44,22 @@ enum Policy {
    * Returns the groups of manifests that become one.
    *
    * @param manifests all of a partition by name, ordered by offset
+   * @param bytes returns what a manifest adds to the size of its group
    */
-  List<Map<String, Manifest>> groups(Map<String, Manifest> manifests, BiPredicate<String, Manifest> isUsable) {
+  List<Map<String, Manifest>> groups(Map<String, Manifest> manifests, BiPredicate<String, Manifest> isUsable,
+      ToLongFunction<String> bytes) {
     List<Map<String, Manifest>> groups = new ArrayList<>();
     Map<String, Manifest> group = new LinkedHashMap<>();
     int level = 0;
+    long left = MOST_BYTES;
     for (Map.Entry<String, Manifest> entry : manifests.entrySet()) {
       Manifest manifest = entry.getValue();
       boolean isUsed = isUsable.test(entry.getKey(), manifest);
-      if (!isUsed || level(manifest) != level || group.size() == MOST) {
+      left -= bytes.applyAsLong(entry.getKey());
+      if (!isUsed || level(manifest) != level || group.size() == MOST || left < 0) {
         groups.add(group);
         group = new LinkedHashMap<>();
+        left = MOST_BYTES - bytes.applyAsLong(entry.getKey());
       }
       if (isUsed) {
         group.put(entry.getKey(), manifest);

@@ -19,6 +19,7 @@ import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -286,6 +287,20 @@ class MaintenanceTest {
     assertThat(manifests()).hasSize(2);
     assertThat(query("SELECT count(*), sum(archived), sum(missing), max(batches), sum(missing_batches) FROM ledger"))
         .containsExactly(routes * 3 / 2 + " " + 2 * routes + " 0 2 0");
+  }
+
+  /** Each manifest is as large as it may be, by a hole at its end that is never read. */
+  @Test
+  void onlyManifestsWhoseRoutesFitIntoMemoryAreMergedAtOnce() throws Exception {
+    archive(20, Duration.ofMinutes(1));
+    for (String name : names("manifests", ".json")) {
+      try (RandomAccessFile manifest = new RandomAccessFile(directory.resolve("manifests/" + name).toFile(), "rw")) {
+        manifest.setLength(Compactor.LARGE_MANIFEST_BYTES);
+      }
+    }
+    compactor(null).run(Policy.LEVELS, ns -> true);
+    assertThat(manifests()).extracting(Manifest::rolls).containsExactly(8L, 8L, 1L, 1L, 1L, 1L);
+    assertThat(query(SERIALS)).containsExactly(serials(0, 20));
   }
 
   @Test
