@@ -26,12 +26,12 @@ static void records_that_do_not_shrink_stay_as_they_are(void **state) {
 
 typedef int (*lz4_decompress)(const char *from, char *to, int from_bytes, int to_bytes);
 
-/* All record lengths, with rows left over after the runs and tiles that are transposed at once. */
-static void shuffled_records_are_where_the_format_says(void **state) {
-  (void)state;
+/* Compresses records of all lengths in three pieces, with rows left over after the runs and tiles that are transposed
+ * at once. `check` gets what the library compressed. */
+static void each_length(void (*fill)(uint8_t *records, uint32_t length, uint32_t rows), unsigned differences,
+                        void (*check)(const uint8_t *flat, const uint8_t *records, uint32_t length, uint32_t rows)) {
   char why[256];
   static uint8_t records[80000], packed[80000], flat[80000];
-  unsigned seed = 5;
   void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) skip();
   lz4_decompress decompress = (lz4_decompress)dlsym(library, "LZ4_decompress_safe");
@@ -40,19 +40,37 @@ static void shuffled_records_are_where_the_format_says(void **state) {
       size_t bytes = (size_t)rows * length, first = (size_t)length * (rows / 7), second = (size_t)length * (rows / 2);
       ll_piece pieces[] = {
           {records, first}, {records + first, second}, {records + first + second, bytes - first - second}};
-      for (size_t i = 0; i < bytes; i++)
-        records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed); /* compresses better when shuffled */
+      fill(records, length, rows);
       ll_compressor *compressor = ll_compressor_create("lz4", why, sizeof why);
       ll_packed result = ll_compress(compressor, &(ll_records){pieces, 3, length, bytes}, packed);
       assert_int_equal(result.compression, LL_COMPRESSION_LZ4);
-      assert_int_equal(result.shuffle, length);
+      assert_int_equal(result.shuffle, length + differences);
       assert_int_equal(decompress((char *)packed, (char *)flat, (int)result.bytes, sizeof flat), bytes);
-      for (size_t row = 0; row < rows; row++)
-        for (size_t column = 0; column < length; column++)
-          assert_int_equal(flat[column * rows + row], records[row * length + column]);
+      check(flat, records, length, rows);
+      /* The next batch has records of several lengths, until the next trial. */
+      result = ll_compress(compressor, &(ll_records){pieces, 3, 0, bytes}, packed);
+      assert_int_equal(result.shuffle, 8);
       ll_compressor_free(compressor);
     }
   dlclose(library);
+}
+
+/* Every second byte compresses better when shuffled. */
+static void put_noise(uint8_t *records, uint32_t length, uint32_t rows) {
+  unsigned seed = length + rows;
+  for (size_t i = 0; i < (size_t)rows * length; i++)
+    records[i] = i % 2 != 0 ? (uint8_t)(i % length) : (uint8_t)rand_r(&seed);
+}
+
+static void check_places(const uint8_t *flat, const uint8_t *records, uint32_t length, uint32_t rows) {
+  for (size_t row = 0; row < rows; row++)
+    for (size_t column = 0; column < length; column++)
+      assert_int_equal(flat[column * rows + row], records[row * length + column]);
+}
+
+static void shuffled_records_are_where_the_format_says(void **state) {
+  (void)state;
+  each_length(put_noise, 0, check_places);
 }
 
 /* Ticks that regularly rise, but for another thread's from a half on; two types. */
@@ -82,32 +100,16 @@ static void unshuffle(const uint8_t *from, uint8_t *to, uint32_t length, uint32_
       to[row * length + column] = from[column * rows + row];
 }
 
+static void check_ticks(const uint8_t *flat, const uint8_t *records, uint32_t length, uint32_t rows) {
+  static uint8_t back[80000];
+  unshuffle(flat, back, length, rows);
+  restore_ticks(back, length, rows);
+  assert_memory_equal(back, records, (size_t)rows * length);
+}
+
 static void ticks_of_equally_long_records_are_stored_as_differences(void **state) {
   (void)state;
-  char why[256];
-  static uint8_t records[80000], packed[80000], flat[80000], back[80000];
-  void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL) skip();
-  lz4_decompress decompress = (lz4_decompress)dlsym(library, "LZ4_decompress_safe");
-  for (uint32_t length = 8; length <= 128; length += 8)
-    for (uint32_t rows = 60; rows <= 600; rows += 45) {
-      size_t bytes = (size_t)rows * length, first = (size_t)length * (rows / 7), second = (size_t)length * (rows / 2);
-      ll_piece pieces[] = {
-          {records, first}, {records + first, second}, {records + first + second, bytes - first - second}};
-      put_events(records, length, rows);
-      ll_compressor *compressor = ll_compressor_create("lz4", why, sizeof why);
-      ll_packed result = ll_compress(compressor, &(ll_records){pieces, 3, length, bytes}, packed);
-      assert_int_equal(result.shuffle, length + 1);
-      assert_int_equal(decompress((char *)packed, (char *)flat, (int)result.bytes, sizeof flat), bytes);
-      unshuffle(flat, back, length, rows);
-      restore_ticks(back, length, rows);
-      assert_memory_equal(back, records, bytes);
-      /* The next batch has records of several lengths, until the next trial. */
-      result = ll_compress(compressor, &(ll_records){pieces, 3, 0, bytes}, packed);
-      assert_int_equal(result.shuffle, 8);
-      ll_compressor_free(compressor);
-    }
-  dlclose(library);
+  each_length(put_events, 1, check_ticks);
 }
 
 static void no_ticks_are_differences_for_readers_of_earlier_builds(void **state) {

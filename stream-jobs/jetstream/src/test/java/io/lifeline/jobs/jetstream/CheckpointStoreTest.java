@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.jobs.core.MemoryState;
-import io.lifeline.servers.NatsServer;
-import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.KeyValue;
 import io.nats.client.api.KeyValueConfiguration;
@@ -22,46 +20,26 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 
 /** Tests checkpoints with a real bucket. */
 @Tag("system")
-class CheckpointStoreTest {
+class CheckpointStoreTest extends OnBucket {
 
   private static final Instant MADE = Instant.ofEpochSecond(1, 2);
 
   /** A limit that lets 16 kB into a chunk, and half of that into the entry. */
   private static final int SMALL = 20_480;
 
-  private static Connection connection;
-  private static KeyValue bucket;
   private static JetStreamManagement management;
 
   private final Random random = new Random(1);
-  private String task;
 
   @BeforeAll
-  static void startServer() throws Exception {
-    NatsServer server = NatsServer.shared();
-    connection = server.connect();
-    server.createStreams(connection);
-    bucket = connection.keyValue("lifeline-jobs");
+  static void manage() throws Exception {
     management = connection.jetStreamManagement();
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    connection.close();
-  }
-
-  @BeforeEach
-  void nameTheTask(TestInfo test) {
-    task = test.getTestMethod().orElseThrow().getName();
   }
 
   @Test

@@ -18,42 +18,21 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.derive.DerivedStream;
-import io.lifeline.servers.NatsServer;
-import io.nats.client.Connection;
-import io.nats.client.KeyValue;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests what a task remembers across kills and takeovers at any moment, with a real bucket. */
 @Tag("system")
-class InterruptedStateTest {
+class InterruptedStateTest extends OnBucket {
 
   private static final long RETENTION_MS = 86_400_000;
   private static final long ENDED_MS = 61_000;
   private static final long IDLE_MS = RetiredRoutes.IDLE_MS + ENDED_MS;
-
-  private static Connection connection;
-  private static KeyValue bucket;
-
-  @BeforeAll
-  static void startServer() throws Exception {
-    NatsServer server = NatsServer.shared();
-    connection = server.connect();
-    server.createStreams(connection);
-    bucket = connection.keyValue("lifeline-jobs");
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    connection.close();
-  }
 
   /** The answers are those of a program that keeps everything in memory. So are those of an owner that comes late. */
   @Test

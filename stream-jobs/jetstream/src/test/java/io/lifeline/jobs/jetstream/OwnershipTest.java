@@ -3,47 +3,18 @@ package io.lifeline.jobs.jetstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lifeline.servers.NatsServer;
-import io.nats.client.Connection;
-import io.nats.client.KeyValue;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 
 /** Tests leases with a real bucket. */
 @Tag("system")
-class OwnershipTest {
+class OwnershipTest extends OnBucket {
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 
-  private static Connection connection;
-  private static KeyValue bucket;
-
   private final AtomicLong nanoTime = new AtomicLong();
-  private String task;
-
-  @BeforeAll
-  static void startServer() throws Exception {
-    NatsServer server = NatsServer.shared();
-    connection = server.connect();
-    server.createStreams(connection);
-    bucket = connection.keyValue("lifeline-jobs");
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    connection.close();
-  }
-
-  @BeforeEach
-  void nameTheTask(TestInfo test) {
-    task = test.getTestMethod().orElseThrow().getName();
-  }
 
   @Test
   void givesALeaseToOneOwnerUntilItStopsRenewing() throws Exception {

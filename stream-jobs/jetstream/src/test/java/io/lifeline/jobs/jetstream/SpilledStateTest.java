@@ -10,9 +10,6 @@ import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.StateReader.NewerStateException;
-import io.lifeline.servers.NatsServer;
-import io.nats.client.Connection;
-import io.nats.client.KeyValue;
 import io.nats.client.Message;
 import io.nats.client.Subscription;
 import java.nio.charset.StandardCharsets;
@@ -21,42 +18,15 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 
 /** Tests state outside the checkpoints with a real bucket. */
 @Tag("system")
-class SpilledStateTest {
+class SpilledStateTest extends OnBucket {
 
   private static final RouteKey ROUTE = new RouteKey(new Incarnation(1, 2), 0);
   private static final SpilledState.Renewal NONE = () -> {};
-
-  private static Connection connection;
-  private static KeyValue bucket;
-
-  private String task;
-
-  @BeforeAll
-  static void startServer() throws Exception {
-    NatsServer server = NatsServer.shared();
-    connection = server.connect();
-    server.createStreams(connection);
-    bucket = connection.keyValue("lifeline-jobs");
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    connection.close();
-  }
-
-  @BeforeEach
-  void nameTheTask(TestInfo test) {
-    task = test.getTestMethod().orElseThrow().getName();
-  }
 
   /** A chunk of checksums is merged with what another owner wrote to its key. */
   @Test
