@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(LL_PORTABLE) /* which a test defines */
+#define TILES_IN_REGISTERS
 #include <immintrin.h>
 #endif
 
@@ -112,7 +113,7 @@ static void put_word(uint64_t word, uint8_t *to, size_t rows) {
  * interleaving turn 16 registers of one row each into 16 of one column each.
  *
  * Differences of ticks are taken on the way, in the tiles of a row's first word. They need the row before the tile. */
-#if defined(__x86_64__)
+#if defined(TILES_IN_REGISTERS)
 
 /* Eight bytes of each of 16 rows. */
 static void shuffle_tile(const uint8_t *from, uint8_t *to, size_t stride, size_t rows, bool differences) {
