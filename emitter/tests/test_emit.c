@@ -223,8 +223,10 @@ static void times_by_the_monotonic_clock_are_those_of_the_emits(void **state) {
   times_are_those_of_the_emits("monotonic");
 }
 
+/* A busy machine may cut off batches of a few events, which do not shrink. */
 static void every_compression_arrives(void **state) {
   (void)state;
+  enum { ENOUGH = 64 };
   static const struct {
     const char *name;
     int code;
@@ -234,7 +236,14 @@ static void every_compression_arrives(void **state) {
     remove(directory.out);
     test_batches batches = run(emit_a_few);
     assert_int_equal(test_events_in(&batches), 1000);
-    assert_int_equal(batches.at[0]->compression, kinds[i].code);
+    bool judged = false;
+    for (size_t batch = 0; batch < batches.count; batch++) {
+      const llb_batch *one = batches.at[batch];
+      judged |= one->event_count >= ENOUGH;
+      if (one->event_count >= ENOUGH || one->compression != LLB_PLAIN)
+        assert_int_equal(one->compression, kinds[i].code);
+    }
+    assert_true(judged);
     test_free_batches(&batches);
   }
   unsetenv("LIFELINE_COMPRESSION");
