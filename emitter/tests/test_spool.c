@@ -326,6 +326,37 @@ static void what_may_have_arrived_is_not_counted_as_dropped(void **state) {
 
 /* --- Full --------------------------------------------------------------------------------------------------------- */
 
+/* True if the harvester has logged its error. Needs no descriptor. */
+static bool trouble_is_told(void) {
+  struct stat status;
+  return stat(log_path, &status) == 0 && status.st_size > 0;
+}
+
+/* The events that may rest in the rings while earlier batches wait: less than half of the largest ring that the budget
+ * has room for, a quarter of the rings. */
+static uint64_t resting(void) {
+  enum { EVENT_BYTES = 16 };
+  return strtoull(getenv("LIFELINE_BUDGET_BYTES"), NULL, 10) / 2 / 4 / 2 / EVENT_BYTES;
+}
+
+/* Emits no faster than the harvester takes events, until it has logged its error: otherwise on a busy machine the rings
+ * would drop events, and the spool would not fill. */
+static void emit_at_its_pace(uint64_t from, uint64_t to) {
+  enum { STEP = EVENTS / 80 };
+  for (uint64_t next; from <= to; from = next) {
+    next = from + STEP <= to ? from + STEP : to + 1;
+    emit(from, next - 1);
+    for (int i = 0; i < LOOKS && !trouble_is_told() && stats().emitted + resting() < next - 1; i++)
+      usleep(LOOK_US / 10);
+  }
+}
+
+static bool is_told(void) {
+  for (int i = 0; i < LOOKS && !trouble_is_told(); i++)
+    usleep(LOOK_US);
+  return trouble_is_told();
+}
+
 static void emit_into_a_full_spool(void) {
   emit(1, EVENTS);
   ll_shutdown(100);
@@ -371,7 +402,8 @@ static void a_full_spool_gives_up_the_newest_if_told_so(void **state) {
 }
 
 static void emit_until_blocked(void) {
-  emit(1, EVENTS);
+  emit_at_its_pace(1, EVENTS);
+  if (!is_told()) exit(3);
   ll_statistics now = stats();
   if (now.dropped_spool_full != 0 || now.dropped_ring_full == 0) exit(2);
   ll_shutdown(100);
@@ -398,37 +430,6 @@ static bool spools_on_from(uint64_t spooled) {
   for (int i = 0; i < LOOKS && stats().spooled <= spooled; i++)
     usleep(LOOK_US);
   return stats().spooled > spooled;
-}
-
-/* True if the harvester has logged its error. Needs no descriptor. */
-static bool trouble_is_told(void) {
-  struct stat status;
-  return stat(log_path, &status) == 0 && status.st_size > 0;
-}
-
-/* The events that may rest in the rings while earlier batches wait: less than half of the largest ring that the budget
- * has room for, a quarter of the rings. */
-static uint64_t resting(void) {
-  enum { EVENT_BYTES = 16 };
-  return strtoull(getenv("LIFELINE_BUDGET_BYTES"), NULL, 10) / 2 / 4 / 2 / EVENT_BYTES;
-}
-
-/* Emits no faster than the harvester takes events, until it has logged its error: otherwise on a busy machine the rings
- * would drop events, and the spool would not fill. */
-static void emit_at_its_pace(uint64_t from, uint64_t to) {
-  enum { STEP = EVENTS / 80 };
-  for (uint64_t next; from <= to; from = next) {
-    next = from + STEP <= to ? from + STEP : to + 1;
-    emit(from, next - 1);
-    for (int i = 0; i < LOOKS && !trouble_is_told() && stats().emitted + resting() < next - 1; i++)
-      usleep(LOOK_US / 10);
-  }
-}
-
-static bool is_told(void) {
-  for (int i = 0; i < LOOKS && !trouble_is_told(); i++)
-    usleep(LOOK_US);
-  return trouble_is_told();
 }
 
 /* Mounts a small filesystem for the spool. */
