@@ -20,7 +20,8 @@ type report struct {
 	Dropped        int64   `json:"dropped"`
 	Seconds        float64 `json:"seconds"`
 	LongestPauseMs float64 `json:"longest_pause_ms"`
-	WaitedSeconds  float64 `json:"waited_s"` // for a processor, by the thread that waited most
+	WaitedSeconds  float64 `json:"waited_s"`         // for a processor, by the thread that waited most
+	LibraryWaited  float64 `json:"library_waited_s"` // likewise, by the threads of the library and its sink in all
 }
 
 // machines is how much of the program's time, in seconds, was taken by the machine and not by the library: threads were ready
