@@ -19,6 +19,7 @@ public final class LimitedReader implements ArchiveReader {
   private final ArchiveReader archive;
   private final long endNs;
   private volatile PreparedStatement running;
+  private boolean hasEnded;
 
   private LimitedReader(ArchiveReader archive, long limitMs) {
     this.archive = archive;
@@ -38,10 +39,17 @@ public final class LimitedReader implements ArchiveReader {
     try {
       return question.ask(limited);
     } catch (SQLException e) {
-      throw limited.isOver() ? new SQLException("the question was ended after " + limitMs / 1000 + " s", e) : e;
+      throw limited.isOver() ? new SQLException("the question was ended after " + limitMs / 1000
+          + " s: restrict it, for example to a part of the time", e) : e;
     } finally {
       limit.cancel(false);
+      limited.end();
     }
+  }
+
+  /** From here on the reader belongs to the next question, which must not be cancelled. */
+  private synchronized void end() {
+    hasEnded = true;
   }
 
   private boolean isOver() {
@@ -49,6 +57,7 @@ public final class LimitedReader implements ArchiveReader {
   }
 
   private void cancel() {
+    cancelPreparation();
     PreparedStatement query = running;
     try {
       if (query != null) {
@@ -56,6 +65,13 @@ public final class LimitedReader implements ArchiveReader {
       }
     } catch (SQLException e) {
       // It has ended meanwhile.
+    }
+  }
+
+  @Override
+  public synchronized void cancelPreparation() {
+    if (!hasEnded) {
+      archive.cancelPreparation();
     }
   }
 

@@ -10,11 +10,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a user's SQL, with bounded rows and time. */
+/** Runs a user's SQL, with bounded rows. */
 public final class Query {
   private static final long MOST_EXACT = 1L << 53;
 
@@ -25,34 +23,14 @@ public final class Query {
 
   private Query() {}
 
-  /**
-   * @param mostRows how many rows are returned at most
-   * @param watch runs the time limit
-   */
-  public static Result run(ArchiveReader archive, String sql, int mostRows, long limitMs,
-      ScheduledExecutorService watch) throws SQLException {
+  /** @param mostRows how many rows are returned at most */
+  public static Result run(ArchiveReader archive, String sql, int mostRows) throws SQLException {
     long started = System.nanoTime();
     try (PreparedStatement query = archive.prepare(sql)) {
       query.setFetchSize(1000);
-      boolean[] cancelled = {false};
-      ScheduledFuture<?> limit = watch.schedule(() -> cancel(query, cancelled), limitMs, TimeUnit.MILLISECONDS);
       try (ResultSet rows = query.executeQuery()) {
         return read(rows, mostRows, started);
-      } catch (SQLException e) {
-        throw cancelled[0] ? new SQLException("the query was ended after " + limitMs / 1000
-            + " s: restrict it, for example to a part of the time", e) : e;
-      } finally {
-        limit.cancel(false);
       }
-    }
-  }
-
-  private static void cancel(PreparedStatement query, boolean[] cancelled) {
-    cancelled[0] = true;
-    try {
-      query.cancel();
-    } catch (SQLException e) {
-      // It has ended meanwhile.
     }
   }
 

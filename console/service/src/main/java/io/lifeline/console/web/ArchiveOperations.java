@@ -12,24 +12,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 
 /** What is asked of the archive. */
 public final class ArchiveOperations implements Operations {
   private static final int MOST_ROWS = 10_000;
   private static final int ROWS = 1000;
-  private static final long LIMIT_MS = 30_000;
   private static final int MOST_COLUMNS = 20_000;
   private static final Parameter<String> TYPE = Parameter.text("type", "name of an event type").mandatory();
   private static final Parameter<String> FIELD = Parameter.text("field", "name of a numeric field").mandatory();
 
   private final ArchiveQuestions archive;
-  private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
-    Thread thread = new Thread(work, "lifeline-sql-limit");
-    thread.setDaemon(true);
-    return thread;
-  });
 
   public ArchiveOperations(ArchiveQuestions archive) {
     this.archive = archive;
@@ -60,7 +52,7 @@ public final class ArchiveOperations implements Operations {
     if (limit < 1 || limit > MOST_ROWS) {
       throw new Problem(400, "limit must be from 1 to " + MOST_ROWS);
     }
-    Query.Result result = archive.ask(reader -> Query.run(reader, request.sql(), limit, LIMIT_MS, watch));
+    Query.Result result = archive.askBriefly(reader -> Query.run(reader, request.sql(), limit));
     return call.accepts("text/csv")
         ? new Content("text/csv; charset=utf-8", csv(result).getBytes(StandardCharsets.UTF_8)) : result;
   }

@@ -30,7 +30,7 @@ public final class ArchiveQuestions {
     this.limitMs = limitMs;
   }
 
-  /** Asks with a time limit: for questions whose time depends on what strangers put into events. */
+  /** Asks with a time limit: for questions whose time depends on users, or on what strangers put into events. */
   <T> T askBriefly(ArchiveAccess.Question<T> question) {
     return ask(reader -> LimitedReader.ask(reader, limitMs, watch, question));
   }

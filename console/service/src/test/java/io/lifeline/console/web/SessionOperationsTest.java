@@ -78,13 +78,18 @@ class SessionOperationsTest {
   }
 
   private JsonNode ask(String path, int status, long limitMs) throws Exception {
+    return ask(path, HttpRequest.newBuilder(), status, limitMs);
+  }
+
+  private JsonNode ask(String path, HttpRequest.Builder request, int status, long limitMs) throws Exception {
     try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory));
         Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
             Routes.of(new SessionOperations(new ArchiveQuestions(access, limitMs)),
+                new ArchiveOperations(new ArchiveQuestions(access, limitMs)),
                 new TraceOperations(index(), null, new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
             Audit.none(), 1_000)) {
       HttpResponse<String> answer = HttpClient.newHttpClient().send(
-          HttpRequest.newBuilder(URI.create(server.url()).resolve("/api/v1" + path)).build(),
+          request.uri(URI.create(server.url()).resolve("/api/v1" + path)).build(),
           HttpResponse.BodyHandlers.ofString());
       assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
       return new ObjectMapper().readTree(answer.body());
@@ -187,6 +192,10 @@ class SessionOperationsTest {
     for (String path : List.of("/sessions", "/sessions/" + OUTER)) {
       assertThat(ask(path, 400, 0).toString()).contains("ended after 0 s");
     }
+    HttpRequest.Builder query = HttpRequest.newBuilder().header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofString("{\"sql\": \"SELECT count(*) FROM ledger\"}"));
+    assertThat(ask("/sql", query, 400, 0).toString()).contains("ended after 0 s");
+    assertThat(ask("/sql", query, 200, 600_000).path("rows").toString()).isEqualTo("[[4]]");
   }
 
   @Test

@@ -14,6 +14,12 @@ public interface ArchiveReader extends AutoCloseable {
   /** Prepares a query. */
   PreparedStatement prepare(String sql) throws SQLException;
 
+  /**
+   * Cancels a {@link #prepare} that is running, which then fails: some archives read much in it. For other threads;
+   * must be repeated until it has ended.
+   */
+  default void cancelPreparation() {}
+
   /** Returns the names of all event types. */
   Set<String> eventTypes() throws SQLException;
 

@@ -35,7 +35,6 @@ final class ManifestFile {
 
   private static final ObjectReader VALUE =
       Json.MAPPER.reader().without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
-  private static final ObjectReader ROUTE = VALUE.forType(RouteEntry.class);
   private static final ObjectWriter WRITER = Json.MAPPER.writer().without(SerializationFeature.FLUSH_AFTER_WRITE_VALUE);
 
   private ManifestFile() {}
@@ -78,7 +77,7 @@ final class ManifestFile {
         in.nextToken();
         if (isRoutes) {
           while (in.nextToken() == JsonToken.START_OBJECT) {
-            visitor.visit(ROUTE.readValue(in));
+            visitor.visit(RouteParser.read(in));
           }
           return;
         }

@@ -52,6 +52,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   private final List<Manifest> manifests;
   private final Map<String, String> paths;
   private final LedgerTables ledger;
+  private final Preparation preparation;
 
   /** Views not yet created, by lower-case name: their SQL names all files, and creating a view opens them. */
   private final Map<String, View> pending;
@@ -65,11 +66,12 @@ public final class ArchiveDatabase implements ArchiveReader {
   private final Map<String, List<TypeEntry>> versions = new HashMap<>();
 
   private ArchiveDatabase(Connection connection, List<Manifest> manifests, Map<String, String> paths,
-      LedgerTables ledger, Map<String, View> views, Map<String, String> viewByType) {
+      LedgerTables ledger, Preparation preparation, Map<String, View> views, Map<String, String> viewByType) {
     this.connection = connection;
     this.manifests = manifests;
     this.paths = paths;
     this.ledger = ledger;
+    this.preparation = preparation;
     this.pending = views;
     this.viewByType = viewByType;
     Set<String> known = new HashSet<>();
@@ -97,13 +99,15 @@ public final class ArchiveDatabase implements ArchiveReader {
     try (Statement statement = connection.createStatement()) {
       Map<String, View> views = new LinkedHashMap<>();
       Map<String, String> viewByType = describe(manifests, paths, span, views);
-      LedgerTables ledger = new LedgerTables(connection, directory, byName.keySet());
+      Preparation preparation = new Preparation(connection);
+      LedgerTables ledger = new LedgerTables(connection, preparation, directory, byName.keySet());
       statement.execute("SET temp_directory = ''");
+      statement.execute("SET parquet_metadata_cache = true"); // a view, its query and the next one open the same files
       if (memoryBytes != null) {
         statement.execute("SET memory_limit = '" + (memoryBytes >> 20) + " MiB'");
       }
       confine(statement, directory);
-      return new ArchiveDatabase(connection, manifests, paths, ledger, views, viewByType);
+      return new ArchiveDatabase(connection, manifests, paths, ledger, preparation, views, viewByType);
     } catch (SQLException | RuntimeException e) {
       connection.close();
       throw e;
@@ -175,14 +179,13 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   /** Creates the view of that name, if it exists and is not created yet. */
   private void make(String name) throws SQLException {
-    View view = pending.remove(name.toLowerCase(Locale.ROOT));
+    View view = pending.get(name.toLowerCase(Locale.ROOT));
     if (view != null) {
       for (String needed : view.needs) {
         make(needed);
       }
-      try (Statement statement = connection.createStatement()) {
-        statement.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql.get());
-      }
+      preparation.execute("CREATE VIEW " + Sql.identifier(view.name) + " AS " + view.sql.get());
+      pending.remove(name.toLowerCase(Locale.ROOT));
     }
   }
 
@@ -270,6 +273,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** Prepares a query: a single, read-only statement. */
   @Override
   public PreparedStatement prepare(String sql) throws SQLException {
+    preparation.begin();
     JsonNode parsed = parse(sql);
     if (parsed.path("error").asBoolean()) {
       throw new SQLException(parsed.path("error_type").asText().equals("not implemented")
@@ -291,6 +295,11 @@ public final class ArchiveDatabase implements ArchiveReader {
       ledger.provide("ledger");
     }
     return connection.prepareStatement(sql);
+  }
+
+  @Override
+  public void cancelPreparation() {
+    preparation.cancel();
   }
 
   /** Parses with DuckDB's own parser, which serialises a statement only if it is a query. */

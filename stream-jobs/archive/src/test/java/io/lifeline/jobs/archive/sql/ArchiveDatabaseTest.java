@@ -27,10 +27,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,6 +72,48 @@ class ArchiveDatabaseTest {
         Archives.batch(new Incarnation(1, 3), 1).counter(Counter.DROPPED_SINK, 5).counter(Counter.EMITTED, 5));
     assertThat(query("SELECT dropped, missing FROM ledger ORDER BY dropped"))
         .containsExactly("5 0", "36893488147419103230 -36893488147419103230");
+  }
+
+  @Test
+  @Timeout(300)
+  void aQueryIsCancelledWhileTheRoutesAreReadAndTheNextOneIsNot() throws Exception {
+    int routes = 3_000;
+    try (ArchiveWriter writer = Archives.open(directory)) {
+      for (int i = 0; i < routes; i++) {
+        writer.append(Archives.at(i), Archives.serials(new Incarnation(1, i), 1, 1));
+      }
+    }
+    String sql = "SELECT count(*), sum(archived) FROM ledger";
+    boolean isCancelled = false;
+    while (!isCancelled) { // the other thread may be too late
+      try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+        isCancelled = isCancelled(database, sql);
+        try (PreparedStatement query = database.prepare(sql); ResultSet row = query.executeQuery()) {
+          row.next();
+          assertThat(List.of(row.getInt(1), row.getInt(2))).containsExactly(routes, routes);
+        }
+      }
+    }
+  }
+
+  /** Prepares a query while another thread cancels that. */
+  private static boolean isCancelled(ArchiveDatabase database, String sql) throws Exception {
+    AtomicBoolean hasEnded = new AtomicBoolean();
+    Thread other = new Thread(() -> {
+      while (!hasEnded.get()) {
+        database.cancelPreparation();
+      }
+    });
+    other.start();
+    try (PreparedStatement query = database.prepare(sql)) {
+      return false;
+    } catch (SQLException e) {
+      assertThat(e.getMessage()).isEqualTo("the query was cancelled while it was prepared");
+      return true;
+    } finally {
+      hasEnded.set(true);
+      other.join();
+    }
   }
 
   @ParameterizedTest
