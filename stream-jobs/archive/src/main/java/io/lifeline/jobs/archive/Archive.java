@@ -26,6 +26,14 @@ public interface Archive {
   ArchiveWriter open(ArchiveFeed feed) throws IOException;
 
   /**
+   * Returns the archive for one of several writers in a process, on a thread each: together they use the memory of one,
+   * and what needs no more than one of them, such as merging files, the first one does.
+   *
+   * @param writer from 0
+   */
+  Archive share(int writer, int writers);
+
+  /**
    * Returns a counter of archived events, which finds none while the archive does not exist. Use each counter from one
    * thread.
    */

@@ -29,6 +29,11 @@ public record RollOptions(long bytes, Duration interval, Duration remembered) {
     return new RollOptions(limit, interval, remembered);
   }
 
+  /** Returns the options of one of so many writers that divide the memory among themselves. */
+  public RollOptions dividedBy(int writers) {
+    return withBytes(Math.max(1, bytes / writers));
+  }
+
   public RollOptions withInterval(Duration age) {
     return new RollOptions(bytes, age, remembered);
   }

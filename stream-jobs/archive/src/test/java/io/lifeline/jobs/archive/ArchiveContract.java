@@ -21,6 +21,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
@@ -465,6 +468,50 @@ public abstract class ArchiveContract {
           .hasMessageContaining("stop that one, or give this one another archive.");
       assertThat(second.nextOffset(1)).isZero();
     }
+  }
+
+  /** Each has types of its own to make room for, and one that all have. */
+  @Test
+  void writersOnSeveralThreadsShareAnArchive() throws Exception {
+    int writers = 3;
+    Archive archive = archive(defaultRoll());
+    ExecutorService threads = Executors.newFixedThreadPool(writers);
+    try {
+      List<Future<?>> writing = new ArrayList<>();
+      for (int i = 0; i < writers; i++) {
+        int writer = i;
+        writing.add(threads.submit(() -> writePartition(archive.share(writer, writers), writer)));
+      }
+      for (Future<?> each : writing) {
+        each.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(query("SELECT count(*), count(DISTINCT incarnation || '/' || serial) FROM \"test.serial\""))
+        .as("wrong books: serials").containsExactly("1500 1500");
+    assertThat(query("SELECT batches, archived, missing_batches FROM ledger")).as("wrong books: ledger")
+        .containsExactly("50 550 0", "50 550 0", "50 550 0");
+  }
+
+  /** Stores 50 batches in ten steps: of ten events and one of a type that no other batch has. */
+  private static Void writePartition(Archive archive, int partition) throws Exception {
+    try (ArchiveWriter writer = archive.open(rejection -> {
+      throw new AssertionError(rejection.toString());
+    })) {
+      for (int i = 0; i < 50; i++) {
+        BatchWriter batch = Archives.batch(new Incarnation(5, partition), i + 1).event(
+            EventType.named("own." + partition + "." + i).field("n", FieldType.I64).build(), 0, (long) i);
+        for (int event = 0; event < 10; event++) {
+          batch.event(Archives.SERIAL, event, 10L * i + event, 1);
+        }
+        writer.append(new Position(partition, i, 1_790_000_000_000L), batch.toByteArray());
+        if (i % 5 == 4) {
+          writer.roll();
+        }
+      }
+    }
+    return null;
   }
 
   @Test

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Copies batches into the archive. It uses a plain consumer: the archive's own end is the position, and exactly-once
- * needs nothing else. Of several instances on one archive, each reads the partitions that it holds the locks of.
+ * needs nothing else. It reads the partitions of its share, and of several instances on one archive each those that it
+ * holds the locks of.
  *
  * <p>Transient errors (an unreachable broker, a full disk) are retried from the archive's end. A writer that bypassed
  * the locks, or a topic that does not belong to the archive, stops the host.
@@ -47,6 +48,7 @@ final class ArchiveLoop implements Runnable {
 
   private final KafkaSettings settings;
   private final Archive target;
+  private final ArchiveShare share;
   private final Feed feed;
   private final CompletableFuture<Throwable> failure;
   private final Metrics metrics;
@@ -57,14 +59,17 @@ final class ArchiveLoop implements Runnable {
   private volatile String status = STARTING;
   private boolean hasFailed;
 
+  /** @param target the archive of the share's writer */
   ArchiveLoop(
       KafkaSettings settings,
       Archive target,
+      ArchiveShare share,
       ArchiveFeed feed,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
     this.settings = settings;
     this.target = target;
+    this.share = share;
     this.feed = new Feed(feed);
     this.failure = failure;
     this.metrics = metrics;
@@ -185,7 +190,7 @@ final class ArchiveLoop implements Runnable {
     ArchiveWriter archive = target.open(feed);
     boolean published = false;
     try (KafkaConsumer<byte[], byte[]> consumer =
-        new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + NAME))) {
+        new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + share.name()))) {
       current = consumer;
       copy(consumer, archive);
       archive.close();
@@ -199,7 +204,7 @@ final class ArchiveLoop implements Runnable {
   }
 
   private void copy(KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive) throws IOException {
-    ArchivePartitions partitions = new ArchivePartitions(consumer, settings.batches(), archive, metrics);
+    ArchivePartitions partitions = new ArchivePartitions(consumer, settings.batches(), share, archive, metrics);
     try {
       while (!isStopping()) {
         partitions.takeFree();

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes every partition whose lock in the archive is free, and reads it from the archive's end. It periodically retries
- * partitions that another instance holds, and looks for new ones.
+ * Takes every partition of the share whose lock in the archive is free, and reads it from the archive's end. It
+ * periodically retries partitions that another instance holds, and looks for new ones.
  *
  * <p>The kernel frees the locks of a process that dies, so another instance takes over at once. A consumer group would
  * wait for the dead member's session timeout, and would assign what the archive's locks decide anyway.
@@ -32,13 +32,16 @@ final class ArchivePartitions {
 
   private final Consumer<?, ?> consumer;
   private final String topic;
+  private final ArchiveShare share;
   private final ArchiveWriter archive;
   private final Metrics.Counter expired;
   private long nextLookNs = System.nanoTime();
 
-  ArchivePartitions(Consumer<?, ?> consumer, String topic, ArchiveWriter archive, Metrics metrics) {
+  ArchivePartitions(
+      Consumer<?, ?> consumer, String topic, ArchiveShare share, ArchiveWriter archive, Metrics metrics) {
     this.consumer = consumer;
     this.topic = topic;
+    this.share = share;
     this.archive = archive;
     this.expired =
         metrics.counter(
@@ -63,7 +66,9 @@ final class ArchivePartitions {
     checkSources();
     Set<Integer> others = new TreeSet<>();
     for (PartitionInfo partition : consumer.partitionsFor(topic)) {
-      others.add(partition.partition());
+      if (share.has(partition.partition())) {
+        others.add(partition.partition());
+      }
     }
     consumer.assignment().forEach(mine -> others.remove(mine.partition()));
     List<TopicPartition> taken = new ArrayList<>();

@@ -1,11 +1,9 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.Archive;
-import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.Metrics;
-import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
@@ -20,12 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.streams.Topology;
 
 /**
- * Runs jobs on Kafka. The stream jobs share one topology with one de-duplication; the archive uses its own consumer,
- * which is in no group.
+ * Runs jobs on Kafka. The stream jobs share one topology with one de-duplication; the archive uses its own consumers,
+ * which are in no group.
  */
 public final class KafkaHost implements JobHost {
 
@@ -39,9 +36,7 @@ public final class KafkaHost implements JobHost {
   private final List<Plan> plans = new ArrayList<>();
   private Topics topics;
   private StreamsRunner streams;
-  private RejectedTopic rejected;
-  private ArchiveLoop archive;
-  private Thread archiveThread;
+  private ArchiveLoops archive;
 
   public KafkaHost(JobConfig config, Metrics metrics) {
     this.config = config;
@@ -62,7 +57,8 @@ public final class KafkaHost implements JobHost {
       }
       // The archive needs no group, so after a crash it works while Streams still waits for the old member's timeout.
       if (jobs.contains(ArchiveLoop.NAME)) {
-        startArchive();
+        archive = new ArchiveLoops(config, settings, topics, metrics, failure);
+        archive.start(streamJobs().isEmpty());
       }
       if (streams != null) {
         streams.start();
@@ -113,39 +109,6 @@ public final class KafkaHost implements JobHost {
     return JobsTopology.build(surroundings, plans);
   }
 
-  private void startArchive() {
-    Archive target = ArchiveSettings.archive(config);
-    rejected = streamJobs().isEmpty() ? new RejectedTopic(settings, config.get(Keys.NAMES_PREFIX)) : null;
-    archive = new ArchiveLoop(settings, target, feed(topics, rejected), metrics, failure);
-    archiveThread = new Thread(archive, "lifeline-archive");
-    archiveThread.start();
-  }
-
-  /** @param rejected null if the stream jobs publish rejections */
-  private static ArchiveFeed feed(Topics topics, RejectedTopic rejected) {
-    return new ArchiveFeed() {
-      @Override
-      public void reject(Rejection rejection) {
-        if (rejected != null) {
-          rejected.publish(rejection);
-        }
-      }
-
-      @Override
-      public void beforeStoring() {
-        if (rejected != null) {
-          rejected.await();
-        }
-      }
-
-      @Override
-      public String source(int partition) {
-        Uuid id = topics.batchesId();
-        return id == null ? null : "topic " + id;
-      }
-    };
-  }
-
   private void awaitRunning() throws InterruptedException {
     while (!failure.isDone() && parts().containsValue(ArchiveLoop.STARTING)) {
       Thread.sleep(START_POLL_MS);
@@ -183,15 +146,8 @@ public final class KafkaHost implements JobHost {
     if (streams != null) {
       streams.close();
     }
-    if (archiveThread != null) {
-      try {
-        archiveThread.join();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
-    if (rejected != null) {
-      rejected.close();
+    if (archive != null) {
+      archive.awaitEnd();
     }
     plans.forEach(Plan::close);
     if (topics != null) {

@@ -17,7 +17,7 @@ import org.apache.kafka.common.errors.InterruptException;
 
 /**
  * Publishes rejections when only the archive reads the batches; otherwise the stream jobs do. After a crash a rejection
- * may be published again, with the same key.
+ * may be published again, with the same key. Used by one thread.
  */
 final class RejectedTopic implements AutoCloseable {
 
@@ -28,8 +28,8 @@ final class RejectedTopic implements AutoCloseable {
   private final String prefix;
   private final List<Future<RecordMetadata>> underWay = new ArrayList<>();
 
-  RejectedTopic(KafkaSettings settings, String prefix) {
-    this.producer = new KafkaProducer<>(settings.producer(settings.applicationId() + "-rejected"));
+  RejectedTopic(KafkaSettings settings, String prefix, ArchiveShare share) {
+    this.producer = new KafkaProducer<>(settings.producer(settings.applicationId() + "-rejected-" + share.name()));
     this.prefix = prefix;
   }
 

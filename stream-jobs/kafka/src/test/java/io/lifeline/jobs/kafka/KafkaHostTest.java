@@ -349,7 +349,8 @@ class KafkaHostTest {
         };
     RollOptions roll = ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofMillis(300));
     ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory).withRoll(roll));
-    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, feed, metrics, new CompletableFuture<>());
+    ArchiveLoop loop = new ArchiveLoop(
+        settings(Map.of()), archive, ArchiveShare.WHOLE, feed, metrics, new CompletableFuture<>());
     Thread thread = new Thread(loop);
     thread.start();
     send(1, isBatch ? Batches.reads(1, 1, false, 1000, 1) : new byte[] {1});
@@ -391,7 +392,7 @@ class KafkaHostTest {
           throw new OutOfMemoryError("only a test");
         };
     ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory));
-    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, fatal, metrics, failure);
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, ArchiveShare.WHOLE, fatal, metrics, failure);
     Thread thread = new Thread(loop);
     thread.start();
     send(1, new byte[] {1, 2, 3});

@@ -14,10 +14,27 @@ public final class ParquetArchive implements Archive {
   /** Memory for DuckDB's encoder, in addition to the part that grows with a roll. */
   private static final long DUCKDB_BYTES = 512L << 20;
 
+  /** The least for each of several writers. */
+  private static final long LEAST_DUCKDB_BYTES = 256L << 20;
+
   private final ParquetOptions options;
+  private final long duckDbBytes;
 
   public ParquetArchive(ParquetOptions options) {
+    this(options, DUCKDB_BYTES);
+  }
+
+  private ParquetArchive(ParquetOptions options, long encoderBytes) {
     this.options = options;
+    this.duckDbBytes = encoderBytes + 4 * options.roll().bytes();
+  }
+
+  @Override
+  public Archive share(int writer, int writers) {
+    ParquetOptions divided = options.withRoll(options.roll().dividedBy(writers));
+    return new ParquetArchive(
+        writer == 0 ? divided : divided.withCompacting(false).withRetention(null),
+        Math.max(LEAST_DUCKDB_BYTES, DUCKDB_BYTES / writers));
   }
 
   @Override
@@ -26,7 +43,7 @@ public final class ParquetArchive implements Archive {
   }
 
   ArchiveWriter open(ArchiveFeed feed, Consumer<PublicationStep> progress) throws IOException {
-    return new PartitionedWriter(options.roll(), new Partitions(options, feed, progress));
+    return new PartitionedWriter(options.roll(), new Partitions(options, duckDbBytes, feed, progress));
   }
 
   @Override
@@ -48,14 +65,14 @@ public final class ParquetArchive implements Archive {
     private final DuckTables duck;
     private final Maintenance maintenance;
 
-    Partitions(ParquetOptions options, ArchiveFeed feed, Consumer<PublicationStep> progress)
+    Partitions(ParquetOptions options, long duckDbBytes, ArchiveFeed feed, Consumer<PublicationStep> progress)
         throws IOException {
       this.options = options;
       this.directory = new ArchiveDirectory(options.directory());
       this.feed = feed;
       this.progress = progress;
       directory.create();
-      this.duck = new DuckTables(options.threads(), DUCKDB_BYTES + 4 * options.roll().bytes());
+      this.duck = new DuckTables(options.threads(), duckDbBytes);
       this.maintenance = Maintenance.isNeeded(options) ? new Maintenance(options) : null;
     }
 

@@ -27,6 +27,12 @@ public final class PostgresArchive implements Archive {
     return new PartitionedWriter(options.roll(), new PostgresSession(options, feed, progress, clock));
   }
 
+  /** Each of them deletes what has expired, since it may be the only one that gets messages; see {@link Expiry}. */
+  @Override
+  public Archive share(int writer, int writers) {
+    return new PostgresArchive(options.withRoll(options.roll().dividedBy(writers)));
+  }
+
   @Override
   public ArchivedEvents counts() {
     return new PostgresCounts(options);

@@ -406,6 +406,23 @@ class MaintenanceTest {
     isComplete(manifests().stream().mapToLong(Manifest::rolls).sum());
   }
 
+  @Test
+  @Tag("system")
+  @Timeout(120)
+  void ofSeveralWritersInAProcessTheFirstMergesForAll() throws Exception {
+    ParquetArchive archive = new ParquetArchive(merging(directory));
+    try (ArchiveWriter second = archive.share(1, 2).open(rejections::add)) {
+      archive(second, 30, Duration.ofMinutes(1));
+      assertThat(directory.resolve("locks/compaction")).doesNotExist();
+      try (ArchiveWriter first = archive.share(0, 2).open(rejections::add)) {
+        while (names("manifests", ".json").stream().noneMatch(ArchiveDirectory::isCompacted)) {
+          archive(second, 1, Duration.ofMinutes(1));
+        }
+      }
+    }
+    isComplete(manifests().stream().mapToLong(Manifest::rolls).sum());
+  }
+
   /** Rolls in a separate process, and merges in the background, until it is killed. */
   public static void main(String[] arguments) throws Exception {
     try (ArchiveWriter writer = new ParquetArchive(merging(Path.of(arguments[0]))).open(rejection -> {})) {

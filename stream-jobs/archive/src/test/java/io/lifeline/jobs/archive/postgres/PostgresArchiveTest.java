@@ -44,6 +44,11 @@ class PostgresArchiveTest extends ArchiveContract {
     }
 
     @Override
+    public Archive share(int writer, int writers) {
+      return new AtTheTimeOfTheEvents(options.withRoll(options.roll().dividedBy(writers)));
+    }
+
+    @Override
     public ArchivedEvents counts() {
       return new PostgresArchive(options).counts();
     }

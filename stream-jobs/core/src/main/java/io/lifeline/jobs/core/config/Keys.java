@@ -246,6 +246,13 @@ public final class Keys {
           "true",
           "Whether small files of a Parquet archive are merged in the background, on at most a quarter of a "
               + "processor.");
+  public static final ConfigKey<Integer> ARCHIVE_THREADS =
+      key(
+          "archive.threads",
+          integer(1, 64),
+          null,
+          "Kafka: threads that share the topic's partitions and archive.roll.bytes; by default one per processor, at "
+              + "most 4, and 1 on PostgreSQL.");
   public static final ConfigKey<Long> ARCHIVE_ROLL_BYTES =
       key(
           "archive.roll.bytes",
