@@ -51,12 +51,12 @@ class Health(str):
 
 
 @contextlib.contextmanager
-def broker(kind):
-    """A private broker with Lifeline's streams or topics."""
+def broker(kind, *setup):
+    """A private broker with Lifeline's streams or topics, made with more options of lifeline-setup."""
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
         url = run(ROOT / "scripts/broker", "start", kind, "--dir", f"{folder}/broker", "--owner", os.getpid()).strip()
         try:
-            run(BIN / "lifeline-setup", "--url", url)
+            run(BIN / "lifeline-setup", "--url", url, *setup)
             pid = re.search(r"^LIFELINE_BROKER_PID=(\d+)", Path(f"{folder}/broker/broker.env").read_text(), re.MULTILINE)
             yield Server(url, int(pid[1]))
         finally:

@@ -12,6 +12,7 @@ PARTS = {
     "idle.": ("Idle processes", "Of all threads of the process, while it emits nothing and nothing is to be read."),
     "scale.days.": ("Days of an archive", "One program writes the archive day by day, with a roll an hour and a compaction a day, and opens it "
                     "when it has so many days. The files are in the page cache. Memory is what the reader occupies on the heap."),
+    "scale.partitions.": ("Partitions of a topic", "One process has all of them. The load is the same for each number of partitions."),
     "scale.": ("What grows", "Memory is what the objects on the heap of the jobs' process occupy after garbage was collected, less what "
                "they did before the first batch. Each run has its own broker and jobs."),
 }

@@ -2,9 +2,9 @@
 
 from ..figures.table import bound, table
 from ..suite import Suite
-from . import answers, days, grows, idle
+from . import answers, days, grows, idle, partitions
 
-FAMILIES = (answers, idle, grows, days)
+FAMILIES = (answers, idle, grows, partitions, days)
 
 
 def steps(chosen, quick):

@@ -60,10 +60,10 @@ def counted(health):
         return fewest(answer.read().decode())
 
 
-def one_run(kind, options, batches):
-    """Bytes of heap that remain, seconds of the jobs' processors, and the share of the processors that others took."""
+def one_run(kind, options, batches, *setup):
+    """Bytes on the heap before and after, seconds of the jobs' processors, and the share of the processors that others took."""
     events = batches * EVENTS
-    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder, broker(kind) as server, \
+    with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder, broker(kind, *setup) as server, \
             stream_jobs(server.url, JOBS, f"{folder}/archive", "archive.roll.interval=10s") as health, Others(server.pid) as others:
         empty, before = live_heap(health.pid), cpu_seconds(health.pid)
         if empty is None:
@@ -71,14 +71,15 @@ def one_run(kind, options, batches):
         run("java", "-cp", f"{LIB}/*", "io.lifeline.jobs.bench.scale.ScaleLoad", "--url", server.url, "--events", EVENTS, *options)
         wait_until(lambda: counted(health) >= events, f"{events:,} events in every job")
         used = cpu_seconds(health.pid) - before
-        kept = live_heap(health.pid) - empty
-    return kept, used, others.share
+        full = live_heap(health.pid)
+    return empty, full, used, others.share
 
 
 def measure(kind, dimension, count, chosen, quick):
     options, batches = dimension.load(count)
     runs = [one_run(kind, options, batches) for _ in range(1 if quick else RUNS)]
-    heap, cpu, others = zip(*runs)
+    empty, full, cpu, others = zip(*runs)
+    heap = [after - before for before, after in zip(empty, full)]
     values = {"heap": [each / count for each in heap], "cpu": [each * 1e6 / batches for each in cpu]}
     return [Row(case, values[case.figure.rpartition(".")[2]], batches * EVENTS,
                 {"heap_mb": [round(each / 1e6) for each in heap], "cpu_s": [round(each, 1) for each in cpu]}, max(others),
