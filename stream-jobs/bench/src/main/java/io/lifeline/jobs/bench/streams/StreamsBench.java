@@ -8,23 +8,14 @@ import io.lifeline.jobs.core.summarise.SummariseSettings;
 import io.lifeline.jobs.core.summarise.WindowMerger;
 import io.lifeline.jobs.kafka.KafkaHost;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
@@ -53,7 +44,6 @@ public final class StreamsBench extends Bench {
   }
 
   private static final int THREADS = 2;
-  private static final int PRODUCER_BATCH_BYTES = 64 << 10;
 
   /** By its next heartbeat the first thread learns that there is a second: until then it has all partitions. */
   private static final String HEARTBEAT = ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG;
@@ -87,43 +77,20 @@ public final class StreamsBench extends Bench {
   /** All producers batch and compress: ours in Lifeline's batches, the others in Kafka's batches of the same size. */
   @Override
   protected void fill(long events) throws Exception {
-    try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, broker))) {
-      admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get();
+    if (kind == Kind.SUMMARISE) {
+      BacklogTopic.fillWithBatches(broker, topic, partitions, events);
+      return;
     }
-    Map<String, Object> properties = new HashMap<>();
-    properties.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, broker);
-    properties.put(ProducerConfig.LINGER_MS_CONFIG, 50);
-    properties.put(ProducerConfig.BATCH_SIZE_CONFIG, PRODUCER_BATCH_BYTES);
-    properties.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, kind == Kind.SUMMARISE ? "none" : "lz4");
-    try (KafkaProducer<String, byte[]> producer =
-        new KafkaProducer<>(properties, new StringSerializer(), new ByteArraySerializer())) {
-      if (kind == Kind.SUMMARISE) {
-        Backlog.batches(
-            events,
-            (emitter, batch) ->
-                producer.send(new ProducerRecord<>(topic, partition(emitter), Backlog.key(emitter), batch)));
-      } else {
-        Format format = kind.format().get();
-        Backlog.events(
-            0,
-            events,
-            event -> {
-              int emitter = 1 + (int) (event.timeNs() / Backlog.STEP_NS / Backlog.EVENTS_PER_BATCH % Backlog.EMITTERS);
-              producer.send(
-                  new ProducerRecord<>(
-                      topic,
-                      partition(emitter),
-                      event.timeNs() / 1_000_000,
-                      Backlog.key(emitter),
-                      format.encode(event)));
-            });
-      }
+    Format format = kind.format().get();
+    try (BacklogTopic backlog = BacklogTopic.create(broker, topic, partitions, "lz4")) {
+      Backlog.events(
+          0,
+          events,
+          event -> {
+            int emitter = 1 + (int) (event.timeNs() / Backlog.STEP_NS / Backlog.EVENTS_PER_BATCH % Backlog.EMITTERS);
+            backlog.send(emitter, event.timeNs() / 1_000_000, format.encode(event));
+          });
     }
-  }
-
-  /** By the hashes of so few keys, one partition would have several times the events of another. */
-  private int partition(int emitter) {
-    return emitter % partitions;
   }
 
   @Override
