@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,20 +33,27 @@ final class Maintenance implements AutoCloseable {
   private final Policy policy;
   private final Compactor compactor;
   private final long intervalNs;
+  private final AtomicLong dueNs;
   private final CountDownLatch closing = new CountDownLatch(1);
   private final Set<String> reported = new HashSet<>();
   private final Thread thread = new Thread(this::run, "lifeline-archive-maintenance");
 
-  Maintenance(ParquetOptions options) {
+  /** @param dueNs when the next run is due; a run that ends moves it, also for a later writer */
+  Maintenance(ParquetOptions options, AtomicLong dueNs) {
     this.options = options;
+    this.dueNs = dueNs;
     this.policy = options.compacting() ? Policy.LEVELS : Policy.NOTHING;
     this.compactor = new Compactor(options.withThreads(1), Compactor.DEFAULT_TARGET_BYTES, GRACE);
-    // As often as the rolls of one partition can be merged.
-    Duration rolls = options.roll().interval().multipliedBy(Policy.LEVELS.least());
-    this.intervalNs = (rolls.compareTo(LONGEST_INTERVAL) < 0 ? rolls : LONGEST_INTERVAL).toNanos();
+    this.intervalNs = intervalNs(options);
     thread.setDaemon(true);
     thread.setPriority(Thread.MIN_PRIORITY);
     thread.start();
+  }
+
+  /** Returns the time between runs: as often as the rolls of one partition can be merged. */
+  static long intervalNs(ParquetOptions options) {
+    Duration rolls = options.roll().interval().multipliedBy(Policy.LEVELS.least());
+    return (rolls.compareTo(LONGEST_INTERVAL) < 0 ? rolls : LONGEST_INTERVAL).toNanos();
   }
 
   /** Whether an archive with these options needs maintenance. */
@@ -54,7 +62,7 @@ final class Maintenance implements AutoCloseable {
   }
 
   private void run() {
-    while (rest(intervalNs)) {
+    while (rest(dueNs.get() - System.nanoTime())) {
       try {
         Compactor.Result result = compactor.run(policy, workedNs -> rest(REST * workedNs));
         result.damages().stream().filter(reported::add).forEach(LOG::error);
@@ -66,6 +74,9 @@ final class Maintenance implements AutoCloseable {
           LOG.warn("the maintenance of the archive {} failed and is tried again in {} s: {}", options.directory(),
               TimeUnit.NANOSECONDS.toSeconds(intervalNs), e.getMessage());
         }
+      }
+      if (closing.getCount() > 0) { // else it was cut short, and the next writer continues at once
+        dueNs.set(System.nanoTime() + intervalNs);
       }
     }
   }

@@ -7,6 +7,7 @@ import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** A directory of Parquet files, written through DuckDB. */
@@ -20,6 +21,9 @@ public final class ParquetArchive implements Archive {
   private final ParquetOptions options;
   private final long duckDbBytes;
 
+  /** When maintenance is due: a writer that is opened again and again, as on a full disk, must not put it off. */
+  private final AtomicLong maintenanceNs;
+
   public ParquetArchive(ParquetOptions options) {
     this(options, DUCKDB_BYTES);
   }
@@ -27,6 +31,7 @@ public final class ParquetArchive implements Archive {
   private ParquetArchive(ParquetOptions options, long encoderBytes) {
     this.options = options;
     this.duckDbBytes = encoderBytes + 4 * options.roll().bytes();
+    this.maintenanceNs = new AtomicLong(System.nanoTime() + Maintenance.intervalNs(options));
   }
 
   @Override
@@ -43,7 +48,7 @@ public final class ParquetArchive implements Archive {
   }
 
   ArchiveWriter open(ArchiveFeed feed, Consumer<PublicationStep> progress) throws IOException {
-    return new PartitionedWriter(options.roll(), new Partitions(options, duckDbBytes, feed, progress));
+    return new PartitionedWriter(options.roll(), new Partitions(this, feed, progress));
   }
 
   @Override
@@ -65,15 +70,14 @@ public final class ParquetArchive implements Archive {
     private final DuckTables duck;
     private final Maintenance maintenance;
 
-    Partitions(ParquetOptions options, long duckDbBytes, ArchiveFeed feed, Consumer<PublicationStep> progress)
-        throws IOException {
-      this.options = options;
+    Partitions(ParquetArchive archive, ArchiveFeed feed, Consumer<PublicationStep> progress) throws IOException {
+      this.options = archive.options;
       this.directory = new ArchiveDirectory(options.directory());
       this.feed = feed;
       this.progress = progress;
       directory.create();
-      this.duck = new DuckTables(options.threads(), duckDbBytes);
-      this.maintenance = Maintenance.isNeeded(options) ? new Maintenance(options) : null;
+      this.duck = new DuckTables(options.threads(), archive.duckDbBytes);
+      this.maintenance = Maintenance.isNeeded(options) ? new Maintenance(options, archive.maintenanceNs) : null;
     }
 
     @Override
