@@ -139,6 +139,14 @@ public abstract class PartitionWriter {
     // The default implementation has stored everything already.
   }
 
+  /**
+   * Returns until when, as {@link System#nanoTime}, some of the work of storing has been put off; null if none has.
+   * {@link #store} does it if nothing is buffered.
+   */
+  protected Long putOffUntil() {
+    return null;
+  }
+
   /** Returns the memory used by buffered events, in bytes. */
   protected abstract long collectedBytes();
 
@@ -199,6 +207,21 @@ public abstract class PartitionWriter {
       store();
       collectAnew();
       noteStored();
+    }
+  }
+
+  final void catchUpIfDue(long nanoTime) throws IOException {
+    Long due = putOffUntil();
+    if (due != null && nanoTime - due >= 0) {
+      catchUp();
+    }
+  }
+
+  /** Stores all buffered data, and does the work that was put off. */
+  final void catchUp() throws IOException {
+    roll();
+    if (putOffUntil() != null) {
+      store();
     }
   }
 

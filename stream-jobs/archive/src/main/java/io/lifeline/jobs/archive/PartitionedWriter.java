@@ -76,6 +76,7 @@ public final class PartitionedWriter implements ArchiveWriter {
         writer.roll();
         rolled = true;
       }
+      writer.catchUpIfDue(nanoTime);
     }
     return rolled;
   }
@@ -131,7 +132,9 @@ public final class PartitionedWriter implements ArchiveWriter {
   @Override
   public void close() throws IOException {
     try {
-      roll();
+      for (PartitionWriter writer : partitions.values()) {
+        writer.catchUp();
+      }
     } finally {
       abandon();
     }

@@ -97,6 +97,7 @@ public final class EmittersBench implements Runnable {
       long start = System.nanoTime();
       for (byte[] batch : batches) {
         writer.append(new Position(0, offset++, now), batch);
+        writer.rollIfDue(System.nanoTime());
       }
       writer.roll();
       return (double) TICKS * EVENTS * 1e9 / (System.nanoTime() - start);

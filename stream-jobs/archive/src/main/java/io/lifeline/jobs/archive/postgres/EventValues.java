@@ -64,7 +64,14 @@ record EventValues(EventTable.Version version, EventType type, Object[] values) 
 
   /** Returns fields and constants. */
   String json() {
-    JsonWriter json = new JsonWriter().beginObject();
+    JsonWriter json = new JsonWriter();
+    writeTo(json);
+    return json.toString();
+  }
+
+  /** Writes fields and constants as an object. */
+  void writeTo(JsonWriter json) {
+    json.beginObject();
     List<String> columns = version.columns();
     for (int i = 0; i < values.length; i++) {
       write(json.name(columns.get(i)), type.fields().get(i).type(), values[i]);
@@ -73,7 +80,7 @@ record EventValues(EventTable.Version version, EventType type, Object[] values) 
     for (int i = 0; i < constants.size(); i++) {
       PostgresJson.constant(json.name(columns.get(values.length + i)), constants.get(i));
     }
-    return json.endObject().toString();
+    json.endObject();
   }
 
   private static void write(JsonWriter json, FieldType type, Object value) {

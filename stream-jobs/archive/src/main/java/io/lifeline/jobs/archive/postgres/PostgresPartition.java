@@ -36,6 +36,7 @@ final class PostgresPartition extends PartitionWriter {
   private final int partition;
   private final PostgresSession session;
   private final RouteTable routes;
+  private final LatestTable latest;
   private final CopySegments segments = new CopySegments();
   private PostgresRoll collected = new PostgresRoll(segments);
   private Storing storing;
@@ -61,6 +62,8 @@ final class PostgresPartition extends PartitionWriter {
     this.partition = partition;
     this.session = session;
     this.routes = new RouteTable(session.connection(), session.upserts(), session.schema(), partition);
+    this.latest = new LatestTable(session.connection(), session.upserts(), session.schema(), partition,
+        session.options().roll().bytes(), session.latestBytes());
     session.run("cannot open", () -> {
       if (!session.schema().tryLockPartition(session.connection(), partition)) {
         throw new ArchiveCollisionException("partition " + partition + " of the archive in " + session.options().url()
@@ -82,6 +85,7 @@ final class PostgresPartition extends PartitionWriter {
             isKnown ? row.getObject(3, Long.class) : null);
       }
     }
+    latest.recover();
     routes.load(session.nowMs(), session.options().roll().remembered().toMillis(), this::remember);
   }
 
@@ -187,10 +191,12 @@ final class PostgresPartition extends PartitionWriter {
   private void transact(PostgresRoll roll, Span span) throws SQLException, IOException {
     movePosition(span);
     session.reached(StoreStep.POSITION_MOVED);
-    roll.copy(session.connection(), session.schema(), session.partitions(), session.upserts());
+    roll.copy(session.connection(), session.schema(), session.partitions());
+    latest.store(roll.latest(), span.to());
     routes.store(roll.routeEntries());
     session.reached(StoreStep.ROWS_COPIED);
     session.connection().commit();
+    latest.committed();
     session.reached(StoreStep.COMMITTED);
   }
 
@@ -214,6 +220,11 @@ final class PostgresPartition extends PartitionWriter {
             + ": only one may write a partition; stop one of the two");
       }
     }
+  }
+
+  @Override
+  protected Long putOffUntil() {
+    return latest.putOffUntil();
   }
 
   @Override
@@ -247,5 +258,6 @@ final class PostgresPartition extends PartitionWriter {
   @Override
   protected void close() throws IOException {
     session.release(partition);
+    latest.forget();
   }
 }

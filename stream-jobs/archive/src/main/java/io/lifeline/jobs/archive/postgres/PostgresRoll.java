@@ -64,6 +64,10 @@ final class PostgresRoll {
     return typeBytes + batches.bytes() + latest.bytes();
   }
 
+  LatestRows latest() {
+    return latest;
+  }
+
   List<RouteEntry> routeEntries() {
     return routes.values().stream().map(RouteEntry.Builder::build).toList();
   }
@@ -78,8 +82,11 @@ final class PostgresRoll {
     partitions.prepare(places);
   }
 
-  /** Writes all rows directly into the partitions: routing each row through the table costs the server a tenth. */
-  void copy(Connection connection, Schema schema, TimePartitions partitions, Upserts upserts) throws SQLException {
+  /**
+   * Writes the events and batches. Events go directly into the partitions: routing each one through the table costs the
+   * server a tenth.
+   */
+  void copy(Connection connection, Schema schema, TimePartitions partitions) throws SQLException {
     CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
     for (EventRows rows : types.values()) {
       String columns = rows.columns();
@@ -91,7 +98,6 @@ final class PostgresRoll {
     if (batches.count() > 0) {
       copy(copies, schema.own("batches"), BatchRows.COLUMNS, batches.rows());
     }
-    latest.store(upserts, schema);
   }
 
   private static void copy(CopyManager copies, String table, String columns, CopyBuffer rows) throws SQLException {

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -45,6 +46,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private final Upserts upserts;
   private final Expiry expiry;
   private final ExecutorService storer = Executors.newSingleThreadExecutor(PostgresSession::thread);
+  private final AtomicLong latestBytes = new AtomicLong();
   private Task last;
   private final RetentionClock retentionClock = new RetentionClock(new MemoryState(), System::nanoTime);
   private long lastBrokerMs;
@@ -128,6 +130,11 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   Upserts upserts() {
     return upserts;
+  }
+
+  /** Returns the memory of the latest events that all partitions have put off to write. */
+  AtomicLong latestBytes() {
+    return latestBytes;
   }
 
   /** Records the broker time of a message. */

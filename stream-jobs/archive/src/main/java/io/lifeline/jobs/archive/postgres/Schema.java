@@ -115,6 +115,8 @@ final class Schema {
     }
     connection.commit();
     addSessions(connection, statement);
+    addJournal(statement);
+    connection.commit();
     for (String table : REPLACED) {
       leaveRoom(connection, statement, table);
     }
@@ -131,6 +133,15 @@ final class Schema {
             + Sql.literals(Views.SESSIONS) + "))");
     if (present == 0 || areOld) {
       changeUnlessInUse(connection, statement, () -> new Views(this).createSessions(statement));
+    }
+  }
+
+  /** Its texts are read once at most, and soon deleted: compressing them would cost more than it saves. */
+  private void addJournal(Statement statement) throws SQLException {
+    String journal = data(LatestTable.JOURNAL);
+    if (!hasRelation(statement, journal)) {
+      statement.execute("CREATE TABLE " + journal + " (" + LatestTable.JOURNAL_DEFINITION + ")");
+      statement.execute("ALTER TABLE " + journal + " ALTER COLUMN rows SET STORAGE EXTERNAL");
     }
   }
 

@@ -112,6 +112,13 @@ final class Upserts {
     }
   }
 
+  /** Stores the rows of a subquery, in their order, which must be that of their keys. */
+  void storeFrom(Table table, String subquery) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.executeUpdate(table.insert(subquery + " r"));
+    }
+  }
+
   /** Looks rows up one by one: a join of another kind would lock them in any order, and might read the whole table. */
   private void storeStaged(Table table, Stream<Object[]> rows, int count) throws SQLException {
     try (Statement statement = connection.createStatement()) {
