@@ -37,6 +37,9 @@ public abstract class PartitionWriter {
   private Long foundMessage;
   private byte[] lastMessage;
   private long stored;
+  private long storedNs = System.nanoTime();
+  private boolean isStoring;
+  private boolean isStoringLazily;
   private long from;
   private long to;
   private long batches;
@@ -129,8 +132,11 @@ public abstract class PartitionWriter {
   /**
    * As {@link #store}, but may return before it is done: then {@link #finishStoring} reports the outcome. The default
    * implementation stores synchronously. After a failure everything is still buffered.
+   *
+   * @param lazily whether a crash may lose the data, together with all that is stored later: the next {@link #store},
+   *     even of an empty buffer, makes it durable
    */
-  protected void startStoring() throws IOException {
+  protected void startStoring(boolean lazily) throws IOException {
     store();
   }
 
@@ -202,7 +208,7 @@ public abstract class PartitionWriter {
   /** Stores all buffered data. */
   final void roll() throws IOException {
     finish();
-    if (to != from) {
+    if (to != stored) {
       makeReady();
       store();
       collectAnew();
@@ -225,19 +231,24 @@ public abstract class PartitionWriter {
     }
   }
 
-  /** Starts to store the buffered data, after the previous storing has finished. */
+  /**
+   * Starts to store the buffered data, after the previous storing has finished. The server waits for its disk only once
+   * per interval, which makes the earlier data durable, too.
+   */
   final void rollAhead() throws IOException {
     finish();
     if (to != from) {
       makeReady();
-      startStoring();
+      isStoringLazily = System.nanoTime() - storedNs < options.interval().toNanos();
+      startStoring(isStoringLazily);
+      isStoring = true;
       collectAnew();
     }
   }
 
   /** Waits for the storing in progress; if there is none, stores all buffered data. */
   final void makeRoom() throws IOException {
-    if (stored != from) {
+    if (isStoring) {
       finish();
     } else {
       roll();
@@ -245,9 +256,12 @@ public abstract class PartitionWriter {
   }
 
   private void finish() throws IOException {
-    if (stored != from) {
+    if (isStoring) {
       finishStoring();
-      noteStored();
+      isStoring = false;
+      if (!isStoringLazily) {
+        noteStored();
+      }
     }
   }
 
@@ -269,6 +283,7 @@ public abstract class PartitionWriter {
 
   private void noteStored() {
     stored = from;
+    storedNs = System.nanoTime();
     while (!underWay.isEmpty()) {
       feed.stored(underWay.remove());
     }

@@ -15,6 +15,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 
@@ -127,11 +128,11 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   @Override
-  protected void startStoring() throws IOException {
+  protected void startStoring(boolean lazily) throws IOException {
     session.expireIfDue();
     session.run(WRITE, () -> prepare(collected));
     storing = new Storing(collected, span());
-    storing.task = session.start(WRITE, work(storing.roll, storing.span));
+    storing.task = session.start(WRITE, work(storing.roll, storing.span, lazily));
     collected = new PostgresRoll(segments);
   }
 
@@ -152,7 +153,7 @@ final class PostgresPartition extends PartitionWriter {
   private void storeNow(PostgresRoll roll, Span span) throws IOException {
     session.run(WRITE, () -> {
       prepare(roll);
-      work(roll, span).run();
+      work(roll, span, false).run();
     });
   }
 
@@ -177,10 +178,10 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   /** Returns the work that stores a roll whose tables and partitions exist. */
-  private PostgresSession.Work work(PostgresRoll roll, Span span) {
+  private PostgresSession.Work work(PostgresRoll roll, Span span, boolean lazily) {
     return () -> {
       try {
-        transact(roll, span);
+        transact(roll, span, lazily);
       } catch (SQLException | IOException | RuntimeException e) {
         routes.forget();
         throw e;
@@ -188,8 +189,14 @@ final class PostgresPartition extends PartitionWriter {
     };
   }
 
-  private void transact(PostgresRoll roll, Span span) throws SQLException, IOException {
+  /** Stores a roll. If lazily, the commit does not wait for the disk; the next one that does includes it. */
+  private void transact(PostgresRoll roll, Span span, boolean lazily) throws SQLException, IOException {
     movePosition(span);
+    if (lazily) {
+      try (Statement statement = session.connection().createStatement()) {
+        statement.execute("SET LOCAL synchronous_commit = off");
+      }
+    }
     session.reached(StoreStep.POSITION_MOVED);
     roll.copy(session.connection(), session.schema(), session.partitions());
     latest.store(roll.latest(), span.to());

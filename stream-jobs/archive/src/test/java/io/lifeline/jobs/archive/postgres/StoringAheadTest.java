@@ -6,12 +6,15 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
+import io.lifeline.servers.PostgresServer;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that a full roll is stored while the next one is filled. */
 @Tag("system")
@@ -20,7 +23,11 @@ class StoringAheadTest {
   private static final long BYTES = 2 << 20;
   private static final int EVENTS = 1_000;
 
+  private static final String SERIALS = "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\"";
+
   private final String schema = PostgresDatabases.newSchema();
+
+  @TempDir Path directory;
 
   private ArchiveWriter open(Consumer<StoreStep> progress) throws Exception {
     PostgresOptions options = PostgresDatabases.options(schema, PostgresOptions.DEFAULT_ROLL.withBytes(BYTES));
@@ -32,7 +39,7 @@ class StoringAheadTest {
   }
 
   private void assertThatThereAre(long batches) throws Exception {
-    assertThat(PostgresDatabases.query(schema, "SELECT count(*), count(DISTINCT serial) FROM \"test.serial\""))
+    assertThat(PostgresDatabases.query(schema, SERIALS))
         .as("wrong books: serials").containsExactly(batches * EVENTS + " " + batches * EVENTS);
   }
 
@@ -103,6 +110,48 @@ class StoringAheadTest {
     }
     assertThat(durable).isBetween(1L, 29L);
     assertThatThereAre(durable);
+  }
+
+  @Test
+  void whatIsStoredAheadBecomesDurableWithoutAPause() throws Exception {
+    try (ArchiveWriter writer = open(step -> {})) {
+      for (long offset = 0; writer.durableOffset(0) == 0; offset++) {
+        writer.append(Archives.at(offset), batch(offset));
+      }
+      assertThat(writer.durableOffset(0)).isLessThan(writer.nextOffset(0));
+    }
+  }
+
+  @Test
+  void aServerThatIsKilledLosesNothingDurableAndDoublesNothing() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory.resolve("server"))) {
+      PostgresArchive archive = new PostgresArchive(
+          PostgresDatabases.options(server.url(), server.passwordFile(), schema)
+              .withRoll(PostgresOptions.DEFAULT_ROLL.withBytes(BYTES)));
+      long durable;
+      try (ArchiveWriter writer = archive.open(rejection -> {})) {
+        for (long offset = 0; offset < 200; offset++) {
+          writer.append(Archives.at(offset), batch(offset));
+          if (offset == 30) {
+            writer.roll();
+          }
+        }
+        durable = writer.durableOffset(0);
+        server.kill();
+        writer.abandon();
+      }
+      server.start();
+      try (ArchiveWriter writer = archive.open(rejection -> {})) {
+        assertThat(durable).isBetween(31L, writer.nextOffset(0));
+        for (long offset = writer.nextOffset(0); offset < 200; offset++) {
+          writer.append(Archives.at(offset), batch(offset));
+        }
+      }
+      assertThat(PostgresDatabases.query(server, schema, SERIALS)).as("wrong books: serials")
+          .containsExactly(200 * EVENTS + " " + 200 * EVENTS);
+      assertThat(PostgresDatabases.query(server, schema, "SELECT missing_batches, batches FROM ledger"))
+          .as("wrong books: ledger").containsExactly("0 200");
+    }
   }
 
   private static void await(CountDownLatch latch) {
