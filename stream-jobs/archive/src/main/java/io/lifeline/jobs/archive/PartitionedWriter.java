@@ -99,7 +99,13 @@ public final class PartitionedWriter implements ArchiveWriter {
   public void release(int partition) throws IOException {
     PartitionWriter writer = partitions.remove(partition);
     if (writer != null) {
-      writer.close();
+      try {
+        if (writer.isStored()) {
+          writer.catchUp(); // the next owner may come late or never
+        }
+      } finally {
+        writer.close();
+      }
     }
   }
 

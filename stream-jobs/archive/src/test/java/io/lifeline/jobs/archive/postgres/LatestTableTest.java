@@ -79,6 +79,18 @@ class LatestTableTest {
   }
 
   @Test
+  void theyAreWrittenWhenTheirPartitionIsReleased() throws Exception {
+    try (ArchiveWriter writer = open(step -> {})) {
+      append(writer, 1);
+      writer.roll();
+      assertThatTheJournalHas(1);
+      writer.release(0);
+      assertThatThereAre(EMITTERS, EMITTERS);
+      assertThatTheJournalHas(0);
+    }
+  }
+
+  @Test
   void theyAreWrittenInTimeAlsoWhenNoMoreEventsCome() throws Exception {
     try (ArchiveWriter writer = open(step -> {})) {
       append(writer, 1);
