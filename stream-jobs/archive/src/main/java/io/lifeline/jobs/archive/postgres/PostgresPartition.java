@@ -75,10 +75,14 @@ final class PostgresPartition extends PartitionWriter {
     });
   }
 
+  /**
+   * Reads the archive's end. The former writer may not have waited for the disk: locking the row writes to the server's
+   * log, so that the commit waits until all before it is durable.
+   */
   private void recover() throws SQLException {
     try (PreparedStatement query = session.connection().prepareStatement(
         "SELECT next, source, CASE last_message_next WHEN next THEN last_message END FROM "
-            + session.schema().own("positions") + " WHERE partition = ?")) {
+            + session.schema().own("positions") + " WHERE partition = ? FOR UPDATE")) {
       query.setInt(1, partition);
       try (ResultSet row = query.executeQuery()) {
         boolean isKnown = row.next();

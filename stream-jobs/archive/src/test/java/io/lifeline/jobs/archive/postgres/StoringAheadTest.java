@@ -154,6 +154,33 @@ class StoringAheadTest {
     }
   }
 
+  @Test
+  void whatTheFormerWriterStoredIsDurableOnceTheNextOneHasThePartition() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory.resolve("server"))) {
+      server.execute("ALTER SYSTEM SET wal_writer_delay = '10s'", "SELECT pg_reload_conf()");
+      PostgresArchive archive = new PostgresArchive(
+          PostgresDatabases.options(server.url(), server.passwordFile(), schema)
+              .withRoll(PostgresOptions.DEFAULT_ROLL.withBytes(BYTES)));
+      try (ArchiveWriter writer = archive.open(rejection -> {})) {
+        for (long offset = 0; offset < 100; offset++) {
+          writer.append(Archives.at(offset), batch(offset));
+        }
+        writer.abandon();
+      }
+      long durable;
+      try (ArchiveWriter writer = archive.open(rejection -> {})) {
+        durable = writer.durableOffset(0);
+        server.kill();
+        writer.abandon();
+      }
+      server.start();
+      try (ArchiveWriter writer = archive.open(rejection -> {})) {
+        assertThat(durable).isPositive();
+        assertThat(writer.nextOffset(0)).isEqualTo(durable);
+      }
+    }
+  }
+
   private static void await(CountDownLatch latch) {
     try {
       latch.await();
