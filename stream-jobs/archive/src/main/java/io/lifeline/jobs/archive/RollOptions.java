@@ -6,7 +6,8 @@ import java.util.Objects;
 /**
  * When buffered data is stored, and how long duplicates are recognised.
  *
- * @param bytes memory limit of buffered data over all partitions: the bound on the writer's heap
+ * @param bytes memory limit of buffered data over all partitions; a PostgreSQL archive keeps as much again of
+ *     the latest events
  * @param interval age at which events are stored, however few they are
  * @param remembered how long the batches of a silent emitter are recognised as duplicates. Longer than the broker keeps
  *     them: a recovery may resend batches that were archived long ago

@@ -17,6 +17,9 @@ import java.util.List;
  * @param values one per field: a Long, a Double, or the bytes of a string or bytes
  */
 record EventValues(EventTable.Version version, EventType type, Object[] values) {
+  /** Memory of a reference and its object's header, or number. */
+  private static final long VALUE_BYTES = 20;
+
   /** Copies the values of an event. */
   static EventValues of(EventTable.Version version, ColumnarBatch.Columns group, int event) {
     Object[] values = new Object[group.type().fields().size()];
@@ -35,9 +38,9 @@ record EventValues(EventTable.Version version, EventType type, Object[] values) 
     return type.isFloating() ? (Object) group.doubles(field)[event] : (Object) group.longs(field)[event];
   }
 
-  /** Returns the memory used by strings and bytes. */
+  /** Returns the memory used by the values, in bytes. */
   long bytes() {
-    long sum = 0;
+    long sum = VALUE_BYTES * values.length;
     for (Object value : values) {
       sum += value instanceof byte[] bytes ? bytes.length : 0;
     }

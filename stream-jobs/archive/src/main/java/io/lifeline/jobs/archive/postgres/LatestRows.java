@@ -18,8 +18,8 @@ import java.util.Map;
  * because the next batch replaces most of them.
  */
 final class LatestRows {
-  /** Memory of an entry without its long values. */
-  private static final long ENTRY_BYTES = 500;
+  /** Memory of an entry without its values. */
+  private static final long ENTRY_BYTES = 400;
 
   private record Key(String type, Incarnation incarnation) {
     static final Comparator<Key> ORDER = Comparator.comparing(Key::type).thenComparing(Key::incarnation);

@@ -22,6 +22,9 @@ final class LatestTable {
   /** How old the table may be. */
   private static final long MAX_DELAY_NS = Duration.ofSeconds(10).toNanos();
 
+  /** Rows of a roll from which on they are written at once: their text would take several times as much memory. */
+  private static final long MAX_JOURNALED_BYTES = 16 << 20;
+
   private final Connection connection;
   private final Upserts upserts;
   private final Upserts.Table table;
@@ -64,7 +67,8 @@ final class LatestTable {
     long before = rows.bytes();
     rows.addAll(added);
     boolean isFull = held.addAndGet(rows.bytes() - before) > maxBytes;
-    isWritten = rows.count() < Upserts.MANY || added.count() == 0 || isFull;
+    boolean isLarge = added.bytes() > MAX_JOURNALED_BYTES;
+    isWritten = rows.count() < Upserts.MANY || added.count() == 0 || isFull || isLarge;
     if (isWritten) {
       rows.store(upserts, table);
       if (putOffUntil != null) {
