@@ -72,7 +72,10 @@ public interface ArchiveWriter extends AutoCloseable {
   /** Stores buffered data. After a failure it is still buffered. */
   void roll() throws IOException;
 
-  /** Releases the partition without storing its buffered data: the next owner reads it again. */
+  /**
+   * Releases the partition without storing its buffered data: the next owner reads it again. Without such data, does
+   * what storing has put off; if that fails, releases it anyway.
+   */
   void release(int partition) throws IOException;
 
   /** Returns whether everything appended is stored, including the positions of rejected messages. */
