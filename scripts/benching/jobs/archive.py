@@ -18,7 +18,7 @@ PARQUET = {
 COPY = "copy.binary"
 POSTGRES = Case("archive.postgres", "an event type of 5 columns; tables stand, rows and position are committed together",
                 "rows/s", (at_least("ratio", 0.95),),
-                timed="from the second batch, when the tables exist, to the commit of the last; of COPY the same rows, encoded before")
+                timed="from the second batch, when the tables exist, to the commit of the last, which waits for the disk; of COPY the same rows, encoded before")
 MANY = Case("archive.postgres.1000types", "1,000 event types that take turns, a table each", "rows/s", timed=POSTGRES.timed)
 EMITTERS = Case("archive.postgres.emitters", "10,000 emitters, 20 events in a batch; the same events in batches of 25,000 by 8",
                 "events/s", (at_least("ratio", 0.5),), timed=POSTGRES.timed)

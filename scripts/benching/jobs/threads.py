@@ -8,7 +8,7 @@ from ..processes import broker
 from .java import measured
 from .row import Case, Row
 
-PARTITIONS, TOPIC, EVENTS, ROUNDS = 4, "bench.archive", 48_000_000, 7
+PARTITIONS, TOPIC, EVENTS, ROUNDS = 4, "bench.archive", 24_000_000, 7
 THREADS = {"archive.kafka.1thread": 1, "archive.kafka": 2}
 TIMED = "from a quarter of the backlog to 95 % of it, by the events that are taken in; the rest is stored as well before the round ends"
 # Two threads leave nobody waiting while one stores; DuckDB already encodes the files of one thread on both processors.

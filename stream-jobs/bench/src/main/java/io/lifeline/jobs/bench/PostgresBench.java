@@ -154,14 +154,19 @@ public final class PostgresBench implements Runnable {
         PostgresOptions.DEFAULT_ROLL.bytes() / 2);
   }
 
+  /** As the archive does, waits for the disk at the last commit only. */
   private static double bareRate(Connection connection, Statement sql, List<byte[]> transactions)
       throws IOException, SQLException {
     sql.execute("TRUNCATE " + BARE);
     sql.execute("CHECKPOINT");
+    sql.execute("SET synchronous_commit = off");
     long start = System.nanoTime();
     long rows = 0;
-    for (byte[] transaction : transactions) {
-      rows += BinaryCopy.write(connection, BARE, transaction);
+    for (int i = 0; i < transactions.size(); i++) {
+      if (i == transactions.size() - 1) {
+        sql.execute("SET synchronous_commit = on");
+      }
+      rows += BinaryCopy.write(connection, BARE, transactions.get(i));
     }
     return rows * 1e9 / (System.nanoTime() - start);
   }
