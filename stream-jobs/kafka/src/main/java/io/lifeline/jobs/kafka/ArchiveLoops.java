@@ -67,11 +67,13 @@ final class ArchiveLoops {
     return Math.min(config.find(Keys.ARCHIVE_THREADS).orElseGet(() -> byDefault(config)), partitions);
   }
 
-  /** One on PostgreSQL, which encodes while the server stores: each transaction may lock hundreds of tables. */
+  /**
+   * Of Parquet files, one for two processors: DuckDB encodes the rows of one with both. One on PostgreSQL, which encodes
+   * while the server stores: each transaction may lock hundreds of tables.
+   */
   private static int byDefault(JobConfig config) {
-    return config.find(Keys.ARCHIVE_URL).isPresent()
-        ? 1
-        : Math.min(Runtime.getRuntime().availableProcessors(), DEFAULT_LIMIT);
+    int pairs = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    return config.find(Keys.ARCHIVE_URL).isPresent() ? 1 : Math.min(pairs, DEFAULT_LIMIT);
   }
 
   /** Each loop has its own: it stores nothing before its own rejections, and their failures are reported to it. */

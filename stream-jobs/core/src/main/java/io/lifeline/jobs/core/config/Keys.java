@@ -251,8 +251,8 @@ public final class Keys {
           "archive.threads",
           integer(1, 64),
           null,
-          "Kafka: threads that share the topic's partitions and archive.roll.bytes; by default one per processor, at "
-              + "most 4, and 1 on PostgreSQL.");
+          "Kafka: threads that share the topic's partitions and archive.roll.bytes; by default one for two "
+              + "processors, at most 4, and 1 on PostgreSQL.");
   public static final ConfigKey<Long> ARCHIVE_ROLL_BYTES =
       key(
           "archive.roll.bytes",
