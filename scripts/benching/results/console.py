@@ -1,8 +1,9 @@
 """What scripts/bench-console measured."""
 
 from .chart import Bar, chart
-from .figures import HEAD, details, line, missed, number, summary
+from .figures import HEAD, details, line, number
 from .machine import sentence
+from .reasons import verdicts
 
 PARTS = {"asked_after_ms": "until the page asks", "answer_ms": "until the service's answer begins", "parse_ms": "reading the answer",
          "to_draw_ms": "until drawing begins", "draw_ms": "drawing", "paint_ms": "until the frame is painted"}
@@ -46,7 +47,7 @@ def page(document):
         "the frame that shows the new span's events, rasterized without a GPU; the next one follows when the page is at rest. An aim "
         "is for each run: the worst one is judged. `others took` is the greatest share of the processors that went to other "
         "processes during a run.", "", *with_broker(rows),
-        summary(document) + missed(document) + ".", "", *[f"Not measured: {reason}.\n" for reason in document.get("not_measured", [])],
+        *verdicts(document), *[f"Not measured: {reason}.\n" for reason in document.get("not_measured", [])],
         *HEAD, *map(line, rows), "", *scales(rows), *parts(rows),
         "![Times of the page and its service](console.svg)", "", "More of each row:", "", *map(details, rows), "",
         f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""])

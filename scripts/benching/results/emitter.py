@@ -4,6 +4,7 @@ from ..limit import verdict_of
 from ..emitter.elsewhere import ELSEWHERE, FLOOR_NS, MACHINE
 from .chart import Bar, chart
 from .machine import sentence
+from .reasons import verdicts
 
 
 class Emitter:
@@ -51,13 +52,10 @@ HEADING = ["| row | what | median | least | floor | ratio | limit | | lost | oth
 def page(emitter):
     rows = emitter.document["rows"]
     ours, rivals = [row for row in rows if not row["rival"]], [row for row in rows if row["rival"]]
-    missed = [row for row in ours if row.get("met") is False]
     text = ["# What an event costs", "",
             f"Nanoseconds per event and thread. The floor: {emitter.document['floor_is']}. `lost` counts events; `others took` "
             "is the share of the processors that went to other processes meanwhile.", "",
-            f"{len(missed)} of {sum('met' in row for row in ours)} limits are missed"
-            + (": " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) + "." if missed else "."),
-            "", "![Ours and others' events](emitter.svg)", "", *HEADING, *map(line, ours)]
+            *verdicts(emitter.document), "![Ours and others' events](emitter.svg)", "", *HEADING, *map(line, ours)]
     if rivals:
         text += ["", "## Others, the same event in the same run", "",
                  "Encoders fill a buffer of 128 KiB that goes to /dev/null; they have no thread behind them that could fall "

@@ -44,9 +44,3 @@ def details(row):
 def summary(document):
     judged = [row for row in document["rows"] if "met" in row]
     return f"{sum(row['met'] for row in judged)} of {len(judged)} aims met"
-
-
-def missed(document):
-    """The rows that miss their aims, as the end of a sentence."""
-    found = [f"`{row['name']}` by {row['missed_by']:.0%}" for row in document["rows"] if row.get("met") is False]
-    return ": missed " + ", ".join(found) if found else ""

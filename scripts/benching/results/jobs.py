@@ -4,6 +4,7 @@ from ..limit import verdict_of
 from . import scale
 from .chart import Bar, chart
 from .machine import sentence
+from .reasons import verdicts
 
 
 def rate(value, unit):
@@ -49,17 +50,13 @@ def details(row):
 def page(document, grown=None):
     """`grown`: what scripts/bench-scale measured."""
     rows = document["rows"]
-    judged = [row for row in rows if "met" in row]
-    missed = [row for row in judged if not row["met"]]
     return "\n".join([
         "# What the engines make of events", "",
         "A row with a baseline was measured beside it in the same run; the ratio is the median of the repetitions' ratios. `others "
         "took` is the share of the processors that went to other processes meanwhile, a private broker's own share included. Per "
         "core second: by the seconds that the measured process and its broker spent on processors together. The spread is the range of "
         "the repetitions without the lowest and the highest tenth, as a share of the median.", "",
-        f"{len(missed)} of {len(judged)} rows miss what they are held to"
-        + (": " + ", ".join(f"`{row['name']}` by {row['missed_by']:.0%}" for row in missed) + "." if missed else "."),
-        "", "![Rates of all rows](jobs.svg)", "",
+        *verdicts(document), "![Rates of all rows](jobs.svg)", "",
         "| row | what | median | least | spread | beside | held to | | others took |",
         "| --- | --- | ---: | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows), "", "More figures of each row:", "",
         *[details(row) for row in rows if row["details"]], "",

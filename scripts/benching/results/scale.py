@@ -1,8 +1,9 @@
 """What scripts/bench-scale measured."""
 
 from .chart import Bar, chart
-from .figures import HEAD, details, line, missed, number, summary
+from .figures import HEAD, details, line, number
 from .machine import sentence
+from .reasons import verdicts
 
 PARTS = {
     "answer.": ("From an event to its answer", "One program emits 20 events a second with default settings, so that a batch leaves it "
@@ -25,7 +26,7 @@ def part(name):
 
 def sections(document):
     """The lines of the page's part with these rows."""
-    lines = ["## At scale", "", "A row's aim is for each run: the worst one is judged. " + summary(document) + missed(document) + ".", "",
+    lines = ["## At scale", "", "A row's aim is for each run: the worst one is judged.", "", *verdicts(document),
              "![Times from events to answers](scale.svg)", ""]
     for prefix, (title, text) in PARTS.items():
         rows = [row for row in document["rows"] if part(row["name"]) == prefix]
