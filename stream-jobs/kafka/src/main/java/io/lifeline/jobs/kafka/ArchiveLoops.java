@@ -68,8 +68,8 @@ final class ArchiveLoops {
   }
 
   /**
-   * Of Parquet files, one for two processors: DuckDB encodes the rows of one with both. One on PostgreSQL, which encodes
-   * while the server stores: each transaction may lock hundreds of tables.
+   * Of Parquet files, one for two processors: DuckDB encodes the rows of one with both. One on PostgreSQL, which
+   * encodes while the server stores: each transaction may lock hundreds of tables.
    */
   private static int byDefault(JobConfig config) {
     int pairs = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
