@@ -181,6 +181,7 @@ static void run(ll_loss *loss) {
     uint64_t wake_ns =
         earlier(due_ns, earlier(ll_summary_due_ns(), earlier(ll_triggers_due_ns(), ll_resolution_due_ns())));
     if (control != NULL) wake_ns = earlier(wake_ns, ll_control_due_ns(control));
+    wake_ns = earlier(wake_ns, work.look_ns);
     sleep_until(signal, waiting ? earlier(nap_until, wake_ns) : wake_ns);
   }
 }

@@ -108,11 +108,14 @@ static void discard(uint32_t routes) {
 /* The bytes of records that make a batch. While earlier batches wait for acknowledgement, or the latest was sealed just
  * now, the next one may grow: one large batch costs the sink, the network and the broker less than many small ones.
  * (Half a ring of records is enough at any time, so that the other half has room.) */
-static uint64_t enough(uint32_t route) {
+static uint64_t enough(uint32_t route, uint64_t *look_ns) {
   const ll_stream *stream = &streams[route];
   if (!is_open(route)) return settings->batch_bytes;
-  bool just_sealed = ll_monotonic_ns() - stream->sealed_ns < BETWEEN_SMALL_BATCHES_NS;
-  if (!just_sealed && ll_route_settled(&stream->route, UINT64_MAX)) return settings->batch_bytes;
+  if (ll_route_settled(&stream->route, UINT64_MAX)) { /* nothing else would wake the harvester */
+    uint64_t grown_ns = stream->sealed_ns + BETWEEN_SMALL_BATCHES_NS;
+    if (ll_monotonic_ns() >= grown_ns) return settings->batch_bytes;
+    if (grown_ns < *look_ns) *look_ns = grown_ns;
+  }
   size_t most = ll_harvest_growth(settings->batch_bytes), limit = stream->harvest.total_limit;
   return most < limit ? most : limit;
 }
@@ -120,7 +123,7 @@ static uint64_t enough(uint32_t route) {
 ll_work ll_streams_work(void) {
   const ll_store *store = &ll_the_emitter.store;
   uint64_t pending[LL_ROUTES_MAX] = {0};
-  ll_work work = {0, 0};
+  ll_work work = {0, 0, UINT64_MAX};
   uint32_t count = load_acquire(&store->header->ring_count);
   for (uint32_t i = 0; i < count; i++) {
     const ll_ring *ring = &store->rings[i];
@@ -132,7 +135,8 @@ ll_work ll_streams_work(void) {
     if (used >= ring->bytes / 2) work.much |= bit;
   }
   for (uint32_t route = 0; work.some >> route != 0; route++)
-    if (pending[route] >= settings->batch_bytes && pending[route] >= enough(route)) work.much |= 1u << route;
+    if (pending[route] >= settings->batch_bytes && pending[route] >= enough(route, &work.look_ns))
+      work.much |= 1u << route;
   return work;
 }
 

@@ -44,8 +44,9 @@ int ll_streams_open(void);
 
 /* Routes with work: bitmaps by route number. */
 typedef struct ll_work {
-  uint32_t some; /* events wait in a ring */
-  uint32_t much; /* a full batch, or a ring that is half full */
+  uint32_t some;    /* events wait in a ring */
+  uint32_t much;    /* a full batch, or a ring that is half full */
+  uint64_t look_ns; /* when a full batch that still grows is to be sealed; UINT64_MAX if there is none */
 } ll_work;
 ll_work ll_streams_work(void);
 
