@@ -423,6 +423,22 @@ class MaintenanceTest {
     isComplete(manifests().stream().mapToLong(Manifest::rolls).sum());
   }
 
+  /** As on a full disk: each writer ends long before the eight rolls after which its first run would be due. */
+  @Test
+  @Tag("system")
+  @Timeout(120)
+  void writersThatAreOpenedAgainAndAgainMergeAsWell() throws Exception {
+    ParquetArchive archive = new ParquetArchive(
+        merging(directory).withRoll(ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofSeconds(1))));
+    while (names("manifests", ".json").stream().noneMatch(ArchiveDirectory::isCompacted)) {
+      try (ArchiveWriter writer = archive.open(rejections::add)) {
+        archive(writer, 1, Duration.ofMinutes(1));
+        Thread.sleep(1_000); // a merge that is cut short begins anew
+      }
+    }
+    isComplete(manifests().stream().mapToLong(Manifest::rolls).sum());
+  }
+
   /** Rolls in a separate process, and merges in the background, until it is killed. */
   public static void main(String[] arguments) throws Exception {
     try (ArchiveWriter writer = new ParquetArchive(merging(Path.of(arguments[0]))).open(rejection -> {})) {
