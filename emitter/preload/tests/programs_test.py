@@ -148,11 +148,12 @@ class Programs(Preloaded):
         for i in range(2):
             self.assertEqual(run(curl, "-sS", f"ftp://127.0.0.1:{port}/file{i}"), (folder / f"file{i}").read_bytes())
         self.assertEqual(run(curl, "-sS", "-l", f"ftp://127.0.0.1:{port}/").split(), [b"file0", b"file1"])
-        self.end(server, status=-15)
         end = time.monotonic() + 60
-        while self.nbytes("net.send", "from 127.0.0.1") < 5 * MIB + 100000:  # the sessions end by themselves, and report then
+        # The sessions end by themselves, and report then; the server's end would end them before.
+        while self.nbytes("net.send", "from 127.0.0.1") < 5 * MIB + 100000:
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+        self.end(server, status=-15)
         self.assertEqual(self.nbytes("disk.read", "/file0"), 5 * MIB)
 
     def test_redis(self):
