@@ -24,6 +24,9 @@ REASONS = {
     "emit.cold64k": "beside its record and the code, an event reads the switch of its type and the thread's place in the ring, which the walk "
                     "has put out of the nearest cache as well",
     "caliper": "the open mark, which shows an operation that hangs, is set and cleared",
+    "archive.postgres.emitters": "each batch of 20 events also costs a row of `batches`, with three indexes, and one of `routes`; a batch of 25,000 "
+                                 "costs the same",
+    "jetstream.summarise": "the restart is the Java machine's start, the connection, and the checkpoint's reading, one after another",
     "cpu.harvester": "most of it copies the records and compresses them; the rest is spent once a batch",
     "sink.nats.cpu": "a thread of the sink wakes up for acknowledgements as they come; the bare writev reads them when it has to",
 }
