@@ -1,4 +1,4 @@
-"""Which rows miss what they are held to, and why, where that is known."""
+"""Which rows miss what they are held to, and why: by figures of the same run, or, as far as the code tells, probably."""
 
 from .figures import summary
 
@@ -9,8 +9,7 @@ def into_jetstream(row):
     own = details["harvester_cpu_ns"] + details["server_cpu_ns"]
     least = max(floor, own) if details["threads"] == 1 else floor + own
     return (f"harvester and server use {own:.1f} ns of processor time for an event, which is {least / floor:.2f} x the floor at best on two "
-            "processors. Much of the server's is the waking of its threads for each message; that costs more on some days and machines "
-            "than on others, and the ratio follows it")
+            "processors; beyond that, threads wait for a processor or for each other")
 
 
 def uncompressed(row):
@@ -21,14 +20,13 @@ def uncompressed(row):
 REASONS = {
     "emit.sustained.nats.1t.raw": uncompressed,
     "emit.sustained.nats": into_jetstream,
-    "emit.cold64k": "beside its record and the code, an event reads the switch of its type and the thread's place in the ring, which the walk "
-                    "has put out of the nearest cache as well",
-    "caliper": "the open mark, which shows an operation that hangs, is set and cleared",
-    "archive.postgres.emitters": "each batch of 20 events also costs a row of `batches`, with three indexes, and one of `routes`; a batch of 25,000 "
-                                 "costs the same",
-    "jetstream.summarise": "the restart is the Java machine's start, the connection, and the checkpoint's reading, one after another",
-    "cpu.harvester": "most of it copies the records and compresses them; the rest is spent once a batch",
-    "sink.nats.cpu": "a thread of the sink wakes up for acknowledgements as they come; the bare writev reads them when it has to",
+    "emit.cold64k": "probably since an event also reads the switch of its type and the thread's place in the ring, which the walk has put out "
+                    "of the nearest cache",
+    "caliper": "probably the open mark, which is set and cleared",
+    "archive.postgres.emitters": "probably the rows of `batches`, with three indexes, and `routes`, which a batch of 20 events costs as well as one "
+                                 "of 25,000",
+    "jetstream.summarise": "it is the restart: the Java machine's start, the connection and the reading of the checkpoint, one after another",
+    "sink.nats.cpu": "probably since a thread of the sink wakes up for acknowledgements as they come; the bare writev reads them when it has to",
 }
 
 
