@@ -85,6 +85,13 @@ void sink_control_wait(sink_control *control, int timeout_ms) {
   pthread_mutex_unlock(&control->mutex);
 }
 
+void sink_control_wake_by(sink_control *control, void (*wake)(void *ctx), void *ctx) {
+  pthread_mutex_lock(&control->mutex);
+  control->wake = wake;
+  control->wake_ctx = ctx;
+  pthread_mutex_unlock(&control->mutex);
+}
+
 void sink_control_begin(sink_control *control) {
   pthread_mutex_lock(&control->mutex);
   if (control->host) control->host->control_begin(control->host->ctx);
@@ -108,6 +115,7 @@ void sink_control_close(sink_control *control) {
   pthread_mutex_lock(&control->mutex);
   control->host = NULL;
   control->closing = true;
+  if (control->wake) control->wake(control->wake_ctx);
   pthread_cond_broadcast(&control->changed);
   pthread_mutex_unlock(&control->mutex);
 }

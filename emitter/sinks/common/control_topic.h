@@ -23,6 +23,8 @@ typedef struct sink_control {
   bool closing;
   void (*read)(void *ctx);
   void *read_ctx;
+  void (*wake)(void *ctx); /* NULL: the thread only waits in sink_control_wait */
+  void *wake_ctx;
 } sink_control;
 
 /* Reads the URL's control=on|off|<name>. On failure writes one line into error. */
@@ -35,6 +37,9 @@ void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ct
 /* For that thread. sink_control_wait returns on closing or after timeout_ms. */
 bool sink_control_closing(sink_control *control);
 void sink_control_wait(sink_control *control, int timeout_ms);
+
+/* For that thread, before and after it waits for something else: sink_control_close calls wake to end the wait. */
+void sink_control_wake_by(sink_control *control, void (*wake)(void *ctx), void *ctx);
 
 /* Call the host, unless the sink is closed. */
 void sink_control_begin(sink_control *control);

@@ -4,8 +4,11 @@
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "alert.h"
+
+enum { SLACK_NS = 1250000 }; /* 1 ms, and the time until it waits */
 
 /* librdkafka's own message may quote the value, which may be a password. */
 static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char *error, size_t error_bytes) {
@@ -109,6 +112,16 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
   if (good && set_parameters(conf, url, error, error_bytes)) return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;
+}
+
+/* A timer of librdkafka 2.0 is due every second. Its thread waits for the whole milliseconds until then, and spins for
+ * the rest. A wait that may end so much later outlasts the rest. Threads inherit the slack of their creator. */
+rd_kafka_t *kafka_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, char *error, size_t error_bytes) {
+  int own_ns = prctl(PR_GET_TIMERSLACK);
+  if (own_ns > 0 && own_ns < SLACK_NS) prctl(PR_SET_TIMERSLACK, SLACK_NS);
+  rd_kafka_t *client = rd_kafka_new(type, conf, error, error_bytes);
+  if (own_ns > 0 && own_ns < SLACK_NS) prctl(PR_SET_TIMERSLACK, own_ns);
+  return client;
 }
 
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom) {

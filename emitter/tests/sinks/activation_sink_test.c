@@ -1,4 +1,5 @@
 /* Switches a running program from outside: lifeline-activate, a real broker, the emitter, and the emitted events. */
+#include <dirent.h>
 #include <lifeline/batch.h>
 #include <lifeline/lifeline.h>
 #include <setjmp.h>
@@ -35,6 +36,7 @@ static char text[8192];
 /* The last serial emitted; and for each serial, whether its type was off, and whether the broker has it. */
 static uint64_t serial;
 static bool silent[MOST_SERIALS], arrived[MOST_SERIALS], seen[MOST_BATCHES];
+static bool had_thread;
 static unsigned starts, ends, expiries, refusals; /* answers at the broker */
 
 static int64_t now_ms(void) {
@@ -175,11 +177,26 @@ static void one_that_the_program_cannot_follow_changes_nothing(void **state) {
   assert_true(emits());
 }
 
+static bool reads_activations(void) {
+  bool found = false;
+  DIR *tasks = opendir("/proc/self/task");
+  for (struct dirent *task; tasks && (task = readdir(tasks));) {
+    char path[300], name[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+    FILE *comm = fopen(path, "r");
+    if (comm && fgets(name, sizeof name, comm)) found |= strcmp(name, "lifeline-ctl\n") == 0;
+    if (comm) fclose(comm);
+  }
+  if (tasks) closedir(tasks);
+  return found;
+}
+
 /* Checked at the broker, not by the program's counters. */
 static void the_broker_holds_what_was_switched_on_and_nothing_else(void **state) {
   (void)state;
   uint64_t on = serial + 1, count = 0;
   assert_true(emits());
+  had_thread = reads_activations();
   ll_shutdown(PATIENCE_MS);
   topic_read(server.url, scheme, take_batch, &count);
   for (uint64_t i = 1; i <= serial; i++) {
@@ -214,9 +231,17 @@ static int start(void **state) {
   return 0;
 }
 
+/* On Kafka a thread waits for them without a limit; the sink is closed by now. */
+static void the_thread_that_reads_activations_ends_with_the_sink(void **state) {
+  (void)state;
+  assert_int_equal(had_thread, strcmp(scheme, "kafka") == 0);
+  for (int64_t end = now_ms() + PATIENCE_MS; reads_activations() && now_ms() < end;)
+    usleep(STEP_MS * 1000);
+  assert_false(reads_activations());
+}
+
 static int stop(void **state) {
   (void)state;
-  ll_shutdown(5000);
   broker_stop(&server);
   return 0;
 }
@@ -236,6 +261,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_line_that_makes_no_sense_is_refused_before_it_is_sent),
       cmocka_unit_test(the_broker_holds_what_was_switched_on_and_nothing_else),
       cmocka_unit_test(the_emitter_answered_each_activation),
+      cmocka_unit_test(the_thread_that_reads_activations_ends_with_the_sink),
   };
   return cmocka_run_group_tests_name("activation", tests, start, stop);
 }

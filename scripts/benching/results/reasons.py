@@ -17,6 +17,11 @@ def uncompressed(row):
             "socket, their checksum, and writing them to its file")
 
 
+def idle_on_kafka(row):
+    return (f"the threads of librdkafka, each of which wakes up once a second, use {row['details']['librdkafka']:.3f} % of a core in the "
+            "median run")
+
+
 REASONS = {
     "emit.sustained.nats.1t.raw": uncompressed,
     "emit.sustained.nats": into_jetstream,
@@ -26,6 +31,7 @@ REASONS = {
     "archive.postgres.emitters": "probably the rows of `batches`, with three indexes, and `routes`, which a batch of 20 events costs as well as one "
                                  "of 25,000",
     "jetstream.summarise": "it is the restart: the Java machine's start, the connection and the reading of the checkpoint, one after another",
+    "idle.emitter.kafka": idle_on_kafka,
     "sink.nats.cpu": "probably since a thread of the sink wakes up for acknowledgements as they come; the bare writev reads them when it has to",
 }
 

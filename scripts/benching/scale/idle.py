@@ -5,6 +5,8 @@ import subprocess
 import tempfile
 import time
 from functools import partial
+from pathlib import Path
+from statistics import median
 
 from .. import machine
 from ..figures.row import Case, Row
@@ -22,10 +24,23 @@ CASES = [case for kind, name in BROKERS.items() for case in (
     Case(f"idle.jobs.{kind}", f"the same of `lifeline-jobs` with {JOBS.replace(',', ', ')}, its emitter idle", "% of a core"))]
 
 
-def share(pid, seconds):
-    before, started = cpu_seconds(pid), time.monotonic()
+def librdkafka_seconds(pid):
+    """Processor time of its threads in a C program; Java's client has none."""
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()
+               if (task / "comm").read_text().startswith("rdk:")) / 1e9
+
+
+def shares(pid, seconds):
+    before, library, started = cpu_seconds(pid), librdkafka_seconds(pid), time.monotonic()
     time.sleep(seconds)
-    return 100 * (cpu_seconds(pid) - before) / (time.monotonic() - started)
+    used, of_library = cpu_seconds(pid) - before, librdkafka_seconds(pid) - library
+    return [100 * each / (time.monotonic() - started) for each in (used, of_library)]
+
+
+def row(case, values, seconds, others, commit):
+    used, of_library = zip(*values, strict=True)
+    details = {"librdkafka": round(median(of_library), 3)} if any(of_library) else {}
+    return Row(case, list(used), 1, {"seconds_per_run": seconds, **details}, others, commit)
 
 
 def measure(kind, chosen, quick):
@@ -38,9 +53,9 @@ def measure(kind, chosen, quick):
         emitter.stdin.flush()
         time.sleep(SETTLING_S)
         pids = {"emitter": emitter.pid, "jobs": health.pid}
-        values = {name: [share(pid, seconds) for _ in range(RUNS)] for name, pid in pids.items()
+        values = {name: [shares(pid, seconds) for _ in range(RUNS)] for name, pid in pids.items()
                   if any(f".{name}." in case.name for case in chosen)}
-    return [Row(case, values[case.name.split(".")[1]], 1, {"seconds_per_run": seconds}, others.share, commit) for case in chosen]
+    return [row(case, values[case.name.split(".")[1]], seconds, others.share, commit) for case in chosen]
 
 
 def steps(chosen, quick):
