@@ -5,7 +5,7 @@
 
 #include "conf.h"
 
-enum { INFINITE_MS = -1, METADATA_PAUSE_MS = 1000, ANSWER_MS = 1000, MOST_PARTITIONS = 64 };
+enum { LOOK_MS = 60000, METADATA_PAUSE_MS = 1000, ANSWER_MS = 1000, MOST_PARTITIONS = 64 };
 
 typedef struct reading {
   kafka_watch *watch;
@@ -13,8 +13,8 @@ typedef struct reading {
   rd_kafka_topic_t *topic;
   rd_kafka_queue_t *queue;
   int partitions;
-  int64_t end[MOST_PARTITIONS]; /* offset at the start; INT64_MAX: unknown */
-  uint64_t at_end;              /* one bit per partition */
+  int64_t first[MOST_PARTITIONS], end[MOST_PARTITIONS]; /* offsets at the start */
+  uint64_t at_end;                                      /* one bit per partition */
   bool complete;
 } reading;
 
@@ -47,7 +47,7 @@ static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **top
   static const kafka_setting defaults[] = {
       {"enable.partition.eof", "true"},
       {"allow.auto.create.topics", "false"},
-      {"fetch.wait.max.ms", "5000"}, /* an answer comes earlier if there is a record */
+      {"fetch.wait.max.ms", "2000"}, /* an answer comes earlier if there is a record */
       {"queued.min.messages", "1000"},
       {"queued.max.messages.kbytes", "4096"},
       {NULL, NULL},
@@ -55,7 +55,7 @@ static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **top
   char error[512];
   rd_kafka_conf_t *conf =
       kafka_conf_new(watch->url, watch->security, "lifeline-control", defaults, error, sizeof error);
-  rd_kafka_t *consumer = conf ? kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error) : NULL;
+  rd_kafka_t *consumer = conf ? rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error) : NULL;
   if (conf && !consumer) rd_kafka_conf_destroy(conf);
   if (!consumer) {
     no_activations(watch, error);
@@ -104,23 +104,34 @@ static void take(reading *r, const rd_kafka_message_t *message) {
   if (message->offset + 1 >= r->end[message->partition]) note_end(r, message->partition);
 }
 
-/* librdkafka would say that it is at the end of a partition only after a fetch that brought nothing. */
-static void find_ends(reading *r) {
-  for (int p = 0; p < r->partitions && !sink_control_closing(r->watch->control); p++) {
-    int64_t first, end;
-    bool known = rd_kafka_query_watermark_offsets(r->consumer, r->watch->control->name, p, &first, &end, ANSWER_MS) ==
-                 RD_KAFKA_RESP_ERR_NO_ERROR;
-    r->end[p] = known ? end : INT64_MAX;
-    if (known && first == end) note_end(r, p);
+/* Asks where each partition begins or ends. An offset that could not be found out is `otherwise`. Unlike
+ * rd_kafka_query_watermark_offsets of librdkafka 2.0 it gives up after the time. */
+static void ask_offsets(reading *r, int64_t which, int64_t otherwise, int64_t *offsets) {
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(r->partitions);
+  for (int p = 0; p < r->partitions; p++)
+    rd_kafka_topic_partition_list_add(list, r->watch->control->name, p)->offset = which;
+  bool answered = rd_kafka_offsets_for_times(r->consumer, list, ANSWER_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (int p = 0; p < r->partitions; p++) {
+    const rd_kafka_topic_partition_t *found = &list->elems[p];
+    offsets[p] = answered && !found->err && found->offset >= 0 ? found->offset : otherwise;
   }
+  rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* Reads until the topic is gone or forbidden, or wake ends the wait, which costs nothing meanwhile. After an outage
- * librdkafka resumes by itself. */
+/* librdkafka would say that it is at the end of a partition only after a fetch that brought nothing. */
+static void find_ends(reading *r) {
+  ask_offsets(r, RD_KAFKA_OFFSET_END, INT64_MAX, r->end);
+  ask_offsets(r, RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_BEGINNING, r->first);
+  for (int p = 0; p < r->partitions; p++)
+    if (r->first[p] >= r->end[p]) note_end(r, p);
+}
+
+/* Reads until the topic is gone or forbidden, or wake ends the wait. After an outage librdkafka resumes by
+ * itself. */
 static void follow(reading *r) {
   for (bool good = true; good && !sink_control_closing(r->watch->control);) {
     rd_kafka_poll(r->consumer, 0);
-    rd_kafka_message_t *message = rd_kafka_consume_queue(r->queue, INFINITE_MS);
+    rd_kafka_message_t *message = rd_kafka_consume_queue(r->queue, LOOK_MS);
     if (!message) continue;
     if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
       note_end(r, message->partition);
@@ -144,7 +155,7 @@ static void read_topic(reading *r) {
   sink_control_begin(r->watch->control);
   find_ends(r);
   for (int p = 0; p < r->partitions; p++)
-    rd_kafka_consume_start_queue(r->topic, p, RD_KAFKA_OFFSET_BEGINNING, r->queue);
+    rd_kafka_consume_start_queue(r->topic, p, r->first[p], r->queue);
   follow(r);
   for (int p = 0; p < r->partitions; p++)
     rd_kafka_consume_stop(r->topic, p);

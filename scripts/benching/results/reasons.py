@@ -18,8 +18,8 @@ def uncompressed(row):
 
 
 def idle_on_kafka(row):
-    return (f"the threads of librdkafka, each of which wakes up once a second, use {row['details']['librdkafka']:.3f} % of a core in the "
-            "median run")
+    of_library = row["details"].get("librdkafka_percent")
+    return of_library and f"the threads of librdkafka, most of which wake up once a second, use {of_library:.3f} % of a core in the median run"
 
 
 REASONS = {

@@ -21,6 +21,7 @@ from . import BROKERS
 
 RATES = {"1k": 1_000, "100k": 100_000, "1m": 1_000_000}
 PER_S = 20  # events that are asked for
+MOST_DROPPED_PERCENT = 1
 WARM_UP_S, THIRD_S, THIRD_QUICK_S, LATEST_S = 20, 20, 3, 60
 ROLL_S = 1  # archive.roll.interval of stream_jobs
 SETTINGS = ("summarise.window=1s", 'filter.alarm=type == "bench.asked"')
@@ -64,42 +65,44 @@ def asked(url, rings):
 
 @contextlib.contextmanager
 def load(url, per_s, rings):
-    """Emits other events at this rate until the context ends."""
+    """Emits other events at this rate until the context ends; then `taken` says how many were dropped."""
+    taken = {}
     process = subprocess.Popen(
         [BIN / "serial-emitter", "--side", f"{rings}.side", "--threads", "1", "--rate", str(per_s), "--events", str(per_s * 3600)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "LIFELINE_URL": url, "LIFELINE_RING_DIR": f"{rings}.load"})
     try:
-        yield
+        yield taken
     finally:
         process.terminate()
         counts = json.loads(process.communicate(timeout=120)[0])
-    if counts["dropped"]:
+    taken["load_dropped_percent"] = round(100 * counts["dropped"] / counts["emitted"], 3)
+    if taken["load_dropped_percent"] > MOST_DROPPED_PERCENT:
         raise RuntimeError(f"the load was not taken: {counts}")
 
 
 def samples(kind, per_s, third_s):
-    """Answer -> seconds for each event, in order; and the share of the processors that others took."""
+    """Answer -> seconds for each event, in order; what of the load was dropped; the share of the processors that others took."""
     first = WARM_UP_S * PER_S
     last = first + 3 * third_s * PER_S - 1
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder, broker(kind) as server:
         archive = f"{folder}/archive"
         with stream_jobs(server.url, "summarise,filter,archive", archive, *SETTINGS), Others(server.pid) as others, \
-                load(server.url, per_s, f"{folder}/rings"), asked(server.url, f"{folder}/rings"):
+                load(server.url, per_s, f"{folder}/rings") as taken, asked(server.url, f"{folder}/rings"):
             answer = run("java", "-cp", f"{LIB}/*", "io.lifeline.jobs.bench.answer.AnswerBench", "--url", server.url, "--archive",
                          archive, "--first", first, "--last", last, "--timeout", (last + 1) // PER_S + LATEST_S)
     found = [json.loads(line) for line in answer.splitlines() if line.startswith("{")]
-    return {one["name"]: one["seconds"] for one in found}, others.share
+    return {one["name"]: one["seconds"] for one in found}, taken, others.share
 
 
 def measure(kind, rate, chosen, quick):
-    found, others = samples(kind, RATES[rate], THIRD_QUICK_S if quick else THIRD_S)
+    found, taken, others = samples(kind, RATES[rate], THIRD_QUICK_S if quick else THIRD_S)
     commit, rows = machine.profile()["commit"], []
     for case in chosen:
         _, answer, *_, share = case.name.split(".")
         seconds = found[answer]
         third = len(seconds) // 3
         values = [quantiles(seconds[i * third:(i + 1) * third], n=100)[49 if share == "p50" else 98] for i in range(3)]
-        rows.append(Row(case, values, len(seconds), {"slowest_s": round(max(seconds), 3)}, others, commit))
+        rows.append(Row(case, values, len(seconds), {"slowest_s": round(max(seconds), 3), **taken}, others, commit))
     return rows
 
 

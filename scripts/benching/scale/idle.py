@@ -1,5 +1,6 @@
 """What processes cost while nothing happens."""
 
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -26,8 +27,12 @@ CASES = [case for kind, name in BROKERS.items() for case in (
 
 def librdkafka_seconds(pid):
     """Processor time of its threads in a C program; Java's client has none."""
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()
-               if (task / "comm").read_text().startswith("rdk:")) / 1e9
+    total_ns = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread may end meanwhile
+            if (task / "comm").read_text().startswith("rdk:"):
+                total_ns += int((task / "schedstat").read_text().split()[0])
+    return total_ns / 1e9
 
 
 def shares(pid, seconds):
@@ -39,7 +44,7 @@ def shares(pid, seconds):
 
 def row(case, values, seconds, others, commit):
     used, of_library = zip(*values, strict=True)
-    details = {"librdkafka": round(median(of_library), 3)} if any(of_library) else {}
+    details = {"librdkafka_percent": round(median(of_library), 3)} if any(of_library) else {}
     return Row(case, list(used), 1, {"seconds_per_run": seconds, **details}, others, commit)
 
 
