@@ -15,7 +15,7 @@ typedef struct reading {
   int partitions;
   int64_t first[MOST_PARTITIONS], end[MOST_PARTITIONS]; /* offsets at the start */
   uint64_t at_end;                                      /* one bit per partition */
-  bool complete;
+  bool complete, reported;
 } reading;
 
 static void no_activations(kafka_watch *watch, const char *why) {
@@ -55,7 +55,7 @@ static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **top
   char error[512];
   rd_kafka_conf_t *conf =
       kafka_conf_new(watch->url, watch->security, "lifeline-control", defaults, error, sizeof error);
-  rd_kafka_t *consumer = conf ? rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error) : NULL;
+  rd_kafka_t *consumer = conf ? kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error) : NULL;
   if (conf && !consumer) rd_kafka_conf_destroy(conf);
   if (!consumer) {
     no_activations(watch, error);
@@ -95,33 +95,45 @@ static void note_end(reading *r, int partition) {
   if (r->complete || r->at_end != UINT64_MAX >> (64 - r->partitions)) return;
   r->complete = true;
   sink_control_complete(r->watch->control);
+}
+
+/* Called after a fetch: offsets are told to users who may not read, too. */
+static void report_complete(reading *r) {
+  if (!r->complete || r->reported) return;
+  r->reported = true;
   sink_report_state(&r->watch->control->report, LL_SINK_INFO, "kafka: activations are read from the topic %s",
                     r->watch->control->name);
 }
 
+/* A record, or the end of a partition. */
 static void take(reading *r, const rd_kafka_message_t *message) {
-  pass_on(r, message);
-  if (message->offset + 1 >= r->end[message->partition]) note_end(r, message->partition);
+  if (!message->err) pass_on(r, message);
+  if (message->err || message->offset + 1 >= r->end[message->partition]) note_end(r, message->partition);
+  report_complete(r);
 }
 
-/* Asks where each partition begins or ends. An offset that could not be found out is `otherwise`. Unlike
- * rd_kafka_query_watermark_offsets of librdkafka 2.0 it gives up after the time. */
-static void ask_offsets(reading *r, int64_t which, int64_t otherwise, int64_t *offsets) {
+/* Asks where each partition begins or ends. False if brokers did not answer. Unlike rd_kafka_query_watermark_offsets of
+ * librdkafka 2.0 it gives up after the time. */
+static bool ask_offsets(reading *r, int64_t which, int64_t *offsets) {
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(r->partitions);
   for (int p = 0; p < r->partitions; p++)
     rd_kafka_topic_partition_list_add(list, r->watch->control->name, p)->offset = which;
   bool answered = rd_kafka_offsets_for_times(r->consumer, list, ANSWER_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
-  for (int p = 0; p < r->partitions; p++) {
-    const rd_kafka_topic_partition_t *found = &list->elems[p];
-    offsets[p] = answered && !found->err && found->offset >= 0 ? found->offset : otherwise;
-  }
+  for (int p = 0; answered && p < r->partitions; p++)
+    if (!list->elems[p].err && list->elems[p].offset >= 0) offsets[p] = list->elems[p].offset;
   rd_kafka_topic_partition_list_destroy(list);
+  return answered;
 }
 
 /* librdkafka would say that it is at the end of a partition only after a fetch that brought nothing. */
 static void find_ends(reading *r) {
-  ask_offsets(r, RD_KAFKA_OFFSET_END, INT64_MAX, r->end);
-  ask_offsets(r, RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_BEGINNING, r->first);
+  for (int p = 0; p < r->partitions; p++) {
+    r->first[p] = RD_KAFKA_OFFSET_BEGINNING;
+    r->end[p] = INT64_MAX;
+  }
+  if (!ask_offsets(r, RD_KAFKA_OFFSET_END, r->end) || sink_control_closing(r->watch->control) ||
+      !ask_offsets(r, RD_KAFKA_OFFSET_BEGINNING, r->first))
+    return;
   for (int p = 0; p < r->partitions; p++)
     if (r->first[p] >= r->end[p]) note_end(r, p);
 }
@@ -133,12 +145,10 @@ static void follow(reading *r) {
     rd_kafka_poll(r->consumer, 0);
     rd_kafka_message_t *message = rd_kafka_consume_queue(r->queue, LOOK_MS);
     if (!message) continue;
-    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
-      note_end(r, message->partition);
-    else if (message->err)
-      good = !explain(r->watch, message->err);
-    else
+    if (!message->err || message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
       take(r, message);
+    else
+      good = !explain(r->watch, message->err);
     rd_kafka_message_destroy(message);
   }
 }

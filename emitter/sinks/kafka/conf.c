@@ -8,7 +8,7 @@
 
 #include "alert.h"
 
-enum { MAIN_SLACK_NS = 1250000 }; /* 1 ms, and the time until it waits */
+enum { SLACK_NS = 1250000 }; /* 1 ms, and the time until it waits */
 
 /* librdkafka's own message may quote the value, which may be a password. */
 static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char *error, size_t error_bytes) {
@@ -99,36 +99,12 @@ static int resolve(const char *node, const char *service, const struct addrinfo 
   return getaddrinfo(node, service, &wanted, found);
 }
 
-/* A timer of librdkafka 2.0 is due every second. The main thread waits for the whole milliseconds until then, and spins
- * for the rest, unless the kernel may end the wait later. Other threads may be created by it, and inherit its slack. */
-static rd_kafka_resp_err_t on_thread(rd_kafka_t *client, rd_kafka_thread_type_t type, const char *name, void *own_ns) {
-  (void)client;
-  (void)name;
-  prctl(PR_SET_TIMERSLACK, type == RD_KAFKA_THREAD_MAIN ? MAIN_SLACK_NS : (intptr_t)own_ns);
-  return RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
-static rd_kafka_resp_err_t on_new(rd_kafka_t *client, const rd_kafka_conf_t *conf, void *own_ns, char *error,
-                                  size_t error_bytes) {
-  (void)conf;
-  (void)error;
-  (void)error_bytes;
-  return rd_kafka_interceptor_add_on_thread_start(client, "lifeline", on_thread, own_ns);
-}
-
-static void set_slack(rd_kafka_conf_t *conf) {
-  intptr_t own_ns = prctl(PR_GET_TIMERSLACK);
-  if (own_ns > 0 && own_ns < MAIN_SLACK_NS)
-    rd_kafka_conf_interceptor_add_on_new(conf, "lifeline", on_new, (void *)own_ns);
-}
-
 rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
                                 const kafka_setting *defaults, char *error, size_t error_bytes) {
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, drop_log);
   rd_kafka_conf_set_ssl_cert_verify_cb(conf, verify);
   rd_kafka_conf_set_resolve_cb(conf, resolve);
-  set_slack(conf);
   bool good = set(conf, "bootstrap.servers", url->hosts, error, error_bytes) &&
               set(conf, "client.id", client_id, error, error_bytes) && set_security(conf, security, error, error_bytes);
   for (; good && defaults->key; defaults++)
@@ -136,6 +112,19 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
   if (good && set_parameters(conf, url, error, error_bytes)) return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;
+}
+
+/* A timer of librdkafka 2.0 is due every second. Its main thread waits for the whole milliseconds until then, and spins
+ * for the rest, unless the kernel may end the wait later. Threads inherit their creator's slack, those for brokers too:
+ * linger.ms may last as much longer. An interceptor could set it for the main thread alone, but then librdkafka frees
+ * the configuration twice if it cannot start. */
+rd_kafka_t *kafka_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, char *error, size_t error_bytes) {
+  int own_ns = prctl(PR_GET_TIMERSLACK);
+  bool short_slack = own_ns > 0 && own_ns < SLACK_NS;
+  if (short_slack) prctl(PR_SET_TIMERSLACK, SLACK_NS);
+  rd_kafka_t *client = rd_kafka_new(type, conf, error, error_bytes);
+  if (short_slack) prctl(PR_SET_TIMERSLACK, own_ns);
+  return client;
 }
 
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom) {

@@ -215,7 +215,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   rd_kafka_conf_set_background_event_cb(conf, on_event);
   char why[256];
-  sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+  sink->producer = kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
   if (!sink->producer) {
     snprintf(error, error_bytes, "kafka: %s", why);
     rd_kafka_conf_destroy(conf);

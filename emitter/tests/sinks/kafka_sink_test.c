@@ -354,6 +354,7 @@ static void a_url_that_makes_no_sense_is_refused_without_its_secrets(void **stat
       "kafka://u:hidden@h/?max_in_flight=0",
       "kafka://u:hidden@h/?max_in_flight=1e3",
       "kafka://u:hidden@h/?tls_ca=/missing",
+      "kafka://u:hidden@h/?tls_ca=/etc/hostname",
       "kafka://u:hid/den@h",
       "kafka://user-without-password@h",
   };

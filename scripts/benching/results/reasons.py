@@ -19,7 +19,7 @@ def uncompressed(row):
 
 def idle_on_kafka(row):
     of_library = row["details"].get("librdkafka_percent")
-    return of_library and f"the threads of librdkafka, most of which wake up once a second, use {of_library:.3f} % of a core in the median run"
+    return of_library and f"the threads of librdkafka, most of which wake up once a second, use {of_library:.3f} % of a core (median)"
 
 
 REASONS = {

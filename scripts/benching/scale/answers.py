@@ -75,9 +75,9 @@ def load(url, per_s, rings):
     finally:
         process.terminate()
         counts = json.loads(process.communicate(timeout=120)[0])
-    taken["load_dropped_percent"] = round(100 * counts["dropped"] / counts["emitted"], 3)
-    if taken["load_dropped_percent"] > MOST_DROPPED_PERCENT:
+    if not counts["emitted"] or 100 * counts["dropped"] > MOST_DROPPED_PERCENT * counts["emitted"]:
         raise RuntimeError(f"the load was not taken: {counts}")
+    taken["load_dropped_percent"] = round(100 * counts["dropped"] / counts["emitted"], 3)
 
 
 def samples(kind, per_s, third_s):
