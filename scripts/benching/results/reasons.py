@@ -1,6 +1,8 @@
 """Which rows miss what they are held to, and why: by figures of the same run, or, as far as the code tells, probably."""
 
-from .figures import summary
+from .figures import number, summary
+
+GROWING = {"scale.emitters.": "emitter", "scale.processes.": "process", "scale.types.": "type"}
 
 
 def into_jetstream(row):
@@ -22,7 +24,31 @@ def idle_on_kafka(row):
     return of_library and f"the threads of librdkafka, most of which wake up once a second, use {of_library:.3f} % of a core (median)"
 
 
+def size(row):
+    """The last part of its name: so many emitters, processes or types."""
+    return int(row["name"].rpartition(".")[2].replace("k", "000"))
+
+
+def of_growth(row, document):
+    """What each further one takes between the least and the greatest size."""
+    figure = row["name"].rpartition(".")[0]
+    sizes = sorted((each for each in document["rows"] if each["name"].rpartition(".")[0] == figure), key=size)
+    least, greatest = sizes[0], sizes[-1]
+    parts = [each["events"] if figure.endswith(".cpu") else size(each) for each in (least, greatest)]
+    if parts[0] == parts[1]:
+        return ""
+    further = (greatest["median"] * parts[1] - least["median"] * parts[0]) / (parts[1] - parts[0])
+    one = "batch" if figure.endswith(".cpu") else next(GROWING[prefix] for prefix in GROWING if figure.startswith(prefix))
+    return f"from {size(least):,} to {size(greatest):,} each further {one} takes {number(further, row['unit'])}"
+
+
+def of_load(row):
+    dropped = row["details"].get("load_dropped_percent")
+    return dropped and f"{dropped} % of the load was dropped as well: together they want more processor time than this machine has"
+
+
 REASONS = {
+    "answer.": of_load,
     "emit.sustained.nats.1t.raw": uncompressed,
     "emit.sustained.nats": into_jetstream,
     "emit.cold64k": "probably since an event also reads the switch of its type and the thread's place in the ring, which the walk has put out "
@@ -36,13 +62,19 @@ REASONS = {
 }
 
 
-def reason(row):
+def reason(row, document):
+    if row["name"].startswith(tuple(GROWING)):
+        return of_growth(row, document)
     known = next((REASONS[prefix] for prefix in REASONS if row["name"].startswith(prefix)), "")
     return known(row) if callable(known) else known
 
 
 def verdicts(document):
-    """Lines of a page: how many aims are met, and the rows that miss theirs."""
-    missed = [f"- `{row['name']}` by {row['missed_by']:.0%}" + (f": {why}." if (why := reason(row)) else "")
-              for row in document["rows"] if row.get("met") is False]
-    return [f"{summary(document)}; missed:", "", *missed, ""] if missed else [f"{summary(document)}.", ""]
+    """Lines of a page: how many aims are met, and the rows that miss theirs, those with the same reason in one line."""
+    missed = {}
+    for row in document["rows"]:
+        if row.get("met") is False:
+            why = reason(row, document)
+            missed.setdefault(why or row["name"], (why, []))[1].append(f"`{row['name']}` by {row['missed_by']:.0%}")
+    lines = [f"- {', '.join(rows)}" + (f": {why}." if why else "") for why, rows in missed.values()]
+    return [f"{summary(document)}; missed:", "", *lines, ""] if lines else [f"{summary(document)}.", ""]

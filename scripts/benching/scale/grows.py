@@ -42,7 +42,7 @@ DIMENSIONS = (
 CASES = [case for kind, name in BROKERS.items() for each in DIMENSIONS for size, count in each.sizes.items() for case in (
     Case(f"scale.{each.name}.{kind}.heap", f"heap of {JOBS.replace(',', ', ')} for each {each.one}, {count:,} of them on {name}", "B",
          at_most("value", each.heap_aim), size),
-    Case(f"scale.{each.name}.{kind}.cpu", f"their processor time for a batch of {EVENTS} events, {count:,} such on {name}", "us",
+    Case(f"scale.{each.name}.{kind}.cpu", f"their processor time for a batch of {EVENTS} events, {count:,} {each.name} on {name}", "us",
          at_most("value", each.cpu_aim), size))]
 
 
