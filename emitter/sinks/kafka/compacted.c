@@ -97,7 +97,7 @@ static void note_end(reading *r, int partition) {
   sink_control_complete(r->watch->control);
 }
 
-/* Called after a fetch: offsets are told to users who may not read, too. */
+/* Called after a fetch: offsets, and so the end of an empty topic, are told to users who may not read, too. */
 static void report_complete(reading *r) {
   if (!r->complete || r->reported) return;
   r->reported = true;

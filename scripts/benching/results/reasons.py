@@ -2,7 +2,7 @@
 
 from .figures import number, summary
 
-GROWING = {"scale.emitters.": "emitter", "scale.processes.": "process", "scale.types.": "type"}
+ONE = {"emitters": "emitter", "processes": "process", "types": "type"}
 
 
 def into_jetstream(row):
@@ -32,19 +32,22 @@ def size(row):
 def of_growth(row, document):
     """What each further one takes between the least and the greatest size."""
     figure = row["name"].rpartition(".")[0]
-    sizes = sorted((each for each in document["rows"] if each["name"].rpartition(".")[0] == figure), key=size)
+    sizes = sorted((each for each in document["rows"]
+                    if each["name"].rpartition(".")[0] == figure and each["commit"] == row["commit"]), key=size)
     least, greatest = sizes[0], sizes[-1]
     parts = [each["events"] if figure.endswith(".cpu") else size(each) for each in (least, greatest)]
-    if parts[0] == parts[1]:
+    more = greatest["median"] * parts[1] - least["median"] * parts[0]
+    if parts[0] == parts[1] or more < 0:
         return ""
-    further = (greatest["median"] * parts[1] - least["median"] * parts[0]) / (parts[1] - parts[0])
-    one = "batch" if figure.endswith(".cpu") else next(GROWING[prefix] for prefix in GROWING if figure.startswith(prefix))
-    return f"from {size(least):,} to {size(greatest):,} each further {one} takes {number(further, row['unit'])}"
+    dimension = figure.split(".")[1]
+    one = "batch" if figure.endswith(".cpu") else ONE[dimension]
+    return (f"from {size(least):,} to {size(greatest):,} {dimension} each further {one} takes "
+            f"{number(more / (parts[1] - parts[0]), row['unit'])}")
 
 
 def of_load(row):
     dropped = row["details"].get("load_dropped_percent")
-    return dropped and f"{dropped} % of the load was dropped as well: together they want more processor time than this machine has"
+    return dropped and f"probably for want of processor time: {dropped} % of the load was dropped, too"
 
 
 REASONS = {
@@ -63,7 +66,7 @@ REASONS = {
 
 
 def reason(row, document):
-    if row["name"].startswith(tuple(GROWING)):
+    if row["name"].startswith("scale.") and row["name"].split(".")[1] in ONE:
         return of_growth(row, document)
     known = next((REASONS[prefix] for prefix in REASONS if row["name"].startswith(prefix)), "")
     return known(row) if callable(known) else known

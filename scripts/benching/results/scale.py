@@ -15,8 +15,8 @@ PARTS = {
                     "when it has so many days. The files are in the page cache. Memory is what the reader occupies on the heap."),
     "scale.partitions.": ("Partitions of a topic", "One process has all of them. The load is the same for each number of partitions."),
     "scale.": ("What grows", "Memory is what the objects on the heap of the jobs' process occupy after garbage was collected, less what "
-               "they did before the first batch. Each run has its own broker and jobs. What a run takes with any number, such as the "
-               "compilation of the jobs' code and buffers of their clients, is divided by the number, too. A process that has ended is remembered for the "
+               "they did before the first batch. Each run has its own broker and jobs. Fixed costs of a run, such as the compilation of the "
+               "jobs' code and the buffers of their clients, are included, and divided by the number as well. A process that has ended is remembered for the "
                "stream's retention, since its batches may arrive again until then."),
 }
 
