@@ -50,6 +50,16 @@ def of_load(row):
     return dropped and f"probably for want of processor time: {dropped} % of the load was dropped, too"
 
 
+def beside_copy(row):
+    more_ns = 1e9 / row["per_s_median"] - 1e9 / row["baselines"][0]["per_s_median"]
+    return f"a row takes {more_ns:.0f} ns more than with COPY, whose rows are encoded before the watch starts"
+
+
+def decoded(row):
+    event_ns, floor_ns = 1e9 / row["per_s_median"], 1e9 / row["baselines"][0]["per_s_median"]
+    return f"an event takes {event_ns:.1f} ns, of which reading its bytes once is {floor_ns:.1f}; the rest is checks and conversions"
+
+
 REASONS = {
     "answer.": of_load,
     "emit.sustained.nats.1t.raw": uncompressed,
@@ -59,6 +69,9 @@ REASONS = {
     "caliper": "probably the open mark, which is set and cleared",
     "archive.postgres.emitters": "probably the rows of `batches`, with three indexes, and `routes`, which a batch of 20 events costs as well as one "
                                  "of 25,000",
+    "archive.postgres": beside_copy,
+    "decode.java.full": "probably the strings, whose lengths are read one after another",
+    "decode.java": decoded,
     "jetstream.summarise": "it is the restart: the Java machine's start, the connection and the reading of the checkpoint, one after another",
     "idle.emitter.kafka": idle_on_kafka,
     "sink.nats.cpu": "probably since a thread of the sink wakes up for acknowledgements as they come; the bare writev reads them when it has to",
