@@ -76,13 +76,13 @@ func (o *observer) saw(m result.Missing) bool {
 // A node of a real cluster is killed; the surviving nodes are observed. What a survivor had, the broker did not lose.
 func TestWhatASurvivingNodeDeliveredIsNotTheBrokersLoss(t *testing.T) {
 	systemtest.Mark(t)
-	for _, c := range []struct{ client, subscribers string }{{"library", "other"}, {"minimal", "other"}, {"minimal", "same"}} {
-		t.Run(c.client+", subscribers on "+c.subscribers+" node", func(t *testing.T) {
+	for _, load := range []struct{ client, subscribers string }{{"library", "other"}, {"minimal", "other"}, {"minimal", "same"}} {
+		t.Run(load.client+", subscribers on "+load.subscribers+" node", func(t *testing.T) {
 			t.Parallel()
 			cluster := threeNodes(t)
 			servers := cluster.Servers()
 			survivors := []*observer{observe(t, servers[0]), observe(t, servers[2])}
-			found := measure(t, cluster, "client="+c.client, "subscribers.node="+c.subscribers)
+			found := measure(t, cluster, "client="+load.client, "subscribers.node="+load.subscribers)
 
 			c := found.Counts
 			if c.Received == 0 || c.Sent != c.Received+c.Lost {
@@ -96,7 +96,7 @@ func TestWhatASurvivingNodeDeliveredIsNotTheBrokersLoss(t *testing.T) {
 					t.Fatalf("the observer at survivor %d has seen %d of %d messages", i, seen, c.Received)
 				}
 				for _, missing := range found.Missing {
-					if missing.Kind == result.Undelivered && survivor.saw(missing) {
+					if missing.Kind == result.Undelivered && survivor.saw(missing) && !mayPassBy(load.subscribers, missing, i) {
 						t.Errorf("%+v is booked as the broker's loss, but survivor %d delivered it", missing, i)
 					}
 				}
@@ -107,6 +107,13 @@ func TestWhatASurvivingNodeDeliveredIsNotTheBrokersLoss(t *testing.T) {
 			t.Logf("%+v", c)
 		})
 	}
+}
+
+// mayPassBy says whether the broker may have lost a message that this survivor has: the killed node, where it was published,
+// had written it to this survivor, but not yet to the other one, where its subscriber is.
+func mayPassBy(subscribers string, missing result.Missing, survivor int) bool {
+	const nodes, killed = 3, 1
+	return subscribers == "other" && missing.Generator%nodes == killed && survivor == 0
 }
 
 func threeNodes(t *testing.T) broker.Cluster {
