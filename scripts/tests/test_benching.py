@@ -29,6 +29,7 @@ from benching.results import calipers as calipers_page  # noqa: E402
 from benching.results import console as console_results  # noqa: E402
 from benching.results import fileserver as fileserver_page  # noqa: E402
 from benching.results.__main__ import pages  # noqa: E402
+from benching.results.reasons import reason  # noqa: E402
 from benching.results import transfers as transfers_page  # noqa: E402
 from benching.scale.grows import fewest  # noqa: E402
 from benching.suite import updated  # noqa: E402
@@ -50,6 +51,22 @@ class Scale(unittest.TestCase):
         self.assertEqual(fewest(of("summarise", 60) + of("ledger", 40) + of("archive", 50)), 40)
         self.assertEqual(fewest(of("summarise+ledger-0", 20) + of("summarise+ledger-15", 30) + of("archive", 60)), 50)
         self.assertEqual(fewest(of("summarise+ledger-0", 20)), 0)
+
+
+class Growth(unittest.TestCase):
+    """Why a row of one of several sizes misses its aim."""
+
+    @staticmethod
+    def size(name, median, events, commit="new"):
+        return {"name": name, "median": median, "events": events, "unit": "us", "commit": commit}
+
+    def test_what_each_further_one_takes_leaves_out_what_is_fixed(self):
+        rows = [self.size("scale.emitters.nats.cpu.1k", 60, 1_000), self.size("scale.emitters.nats.cpu.10k", 15, 10_000)]
+        self.assertEqual(reason(rows[0], {"rows": rows}), "from 1,000 to 10,000 emitters each further batch takes 10.00 us")
+
+    def test_rows_of_different_code_are_not_compared(self):
+        rows = [self.size("scale.emitters.nats.cpu.1k", 60, 1_000, "old"), self.size("scale.emitters.nats.cpu.10k", 15, 10_000)]
+        self.assertEqual(reason(rows[1], {"rows": rows}), "")
 
 
 class Rows(unittest.TestCase):
