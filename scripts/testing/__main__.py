@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from . import repeat, system_tests, unchanged
 from .command import ROOT, Commands, end_on_signals, lock
+from .pressure import Meter
 from .results import Counts
 from .schedule import run_all
 from .stages import BUILD, REPORTS, TIERS
@@ -99,6 +100,8 @@ def close(tier, stages, results, flaky, times):
     total = Counts()
     for stage in stages:
         total.add(results[stage.name].counts)
+        if stage.missing and (missing := stage.missing(stage.log)):
+            total.fail(stage.name, missing)
     total.add(repeat.judge(flaky, [stage.name for stage in stages]))
     print()
     summary(stages, results)
@@ -146,7 +149,7 @@ def main():
     commands = Commands()
     end_on_signals()
     marks = {stage.name: unchanged.fingerprint(stage) for stage in stages if stage.inputs}
-    started = time.monotonic()
+    started, pressure = time.monotonic(), Meter()
     try:
         if problem := build(stages, commands):
             print(f"FAILED {problem}\n0 passed, 1 failed, 0 skipped")
@@ -158,7 +161,7 @@ def main():
         commands.stop()
         locked.close()
     times = (f"{(time.monotonic() - built) / 60:.1f} minutes, after {(built - started) / 60:.1f} for the build; "
-             f"logs in {BUILD.relative_to(ROOT)}/log")
+             f"logs in {BUILD.relative_to(ROOT)}/log\n{pressure}")
     status = close(chosen.tier, stages, results, flaky, times)
     system_tests.record({stage.name: results[stage.name].counts.groups for stage in stages})
     return status

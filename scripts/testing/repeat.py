@@ -34,7 +34,8 @@ def repeat(counts, commands, log_folder):
             again = run_again(group, commands, log_folder, attempt)
             if again.passed and not again.failures and not again.skipped:  # skipped is not passed
                 counts.failures = [failure for failure in counts.failures if failure.group != group]
-                counts.passed += len(failures)
+                # All that passed now, also tests that a failure before them had kept from running.
+                counts.succeed(group, max(again.passed - counts.passed_of[group], len(failures)))
                 flaky.append(Flaky(group.name, attempt, str(failures[0])))
                 break
             if defects := [failure for failure in again.failures if failure.never_repeated]:

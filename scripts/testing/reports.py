@@ -38,7 +38,7 @@ def junit(paths, command=None):
             elif "skipped" in outcomes:
                 counts.skipped += 1
             else:
-                counts.passed += 1
+                counts.succeed(group)
     return counts
 
 
@@ -74,7 +74,7 @@ def ctest(build, report, tests=None):
         if end is not None and not failed:
             failed = {"ended badly": cmocka_reason(output) or end.get("message", "")}  # a crash or a time-out: CTest says no more
         counts.failures += [Failure(f"{build}: {name} {test}", reason, f"{output}\n{test}", group) for test, reason in failed.items()]
-        counts.passed += passed
+        counts.succeed(group, passed)
         counts.skipped += skipped
         if group:
             counts.groups.add(group)
@@ -166,7 +166,7 @@ def go(folder, options, log):
             said = [text for (p, t), texts in outputs.items() for text in texts if p == package and (t or top).split("/")[0] == top]
             counts.failures.append(Failure(f"{package} {test}", shortened(messages[-1]) if messages else "", "".join(said), group))
         elif action == "pass":
-            counts.passed += 1
+            counts.succeed(group)
         elif action == "skip":
             counts.skipped += 1
     for package, test in sorted(begun - ends.keys()):
@@ -234,7 +234,7 @@ def tap(log: Path, group=None, command=None):
         elif mark.lower().startswith("skip"):
             counts.skipped += 1
         else:
-            counts.passed += 1
+            counts.succeed(of_line)
         said.clear()
     for failure in counts.failures:
         failure.reason = shortened(failure.output[-LONGEST_REASON:])

@@ -1,6 +1,7 @@
 """What tests did: how many passed, which failed and why, and how a system test is run again alone."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -52,6 +53,7 @@ class Counts:
     skipped: int = 0
     failures: list[Failure] = field(default_factory=list)
     groups: set[Group] = field(default_factory=set)  # the system tests that ran
+    passed_of: Counter = field(default_factory=Counter)  # how many of the passed ones are a group's
 
     @property
     def total(self):
@@ -62,6 +64,12 @@ class Counts:
         self.skipped += other.skipped
         self.failures += other.failures
         self.groups |= other.groups
+        self.passed_of += other.passed_of
+
+    def succeed(self, group, number=1):
+        self.passed += number
+        if group:
+            self.passed_of[group] += number
 
     def fail(self, name, reason):
         self.failures.append(Failure(name, reason))

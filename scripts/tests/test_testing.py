@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,8 +19,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from testing import repeat, reports  # noqa: E402
 from testing.__main__ import run  # noqa: E402
-from testing.command import Commands, lock  # noqa: E402
+from testing.command import ENDING, Commands, lock  # noqa: E402
 from testing.results import Counts, Failure, Group  # noqa: E402
+from testing import pressure, schedule  # noqa: E402
 from testing.schedule import WAITING, WORKING, run_all  # noqa: E402
 
 
@@ -86,6 +88,12 @@ class Repeating(InAFolder):
         counts, flaky = self.repeated("echo ok - a")
         self.assertEqual((2, []), (counts.passed, counts.failures))
         self.assertEqual(["flaky: a (1 of 2)"], list(map(str, flaky)))
+
+    def test_tests_that_a_failure_kept_from_running_count_when_they_pass(self):
+        counts = Counts(failures=[Failure("A", "no broker", group=group("for name in a b c; do echo ok - $name; done"))])
+        counts.succeed(counts.failures[0].group)  # one of the three ran
+        repeat.repeat(counts, self.commands, self.folder)
+        self.assertEqual((3, []), (counts.passed, counts.failures))
 
     def test_the_second_attempt_is_the_last(self):
         mark = self.folder / "attempts"
@@ -262,10 +270,11 @@ class Stage:
     name: str
     kind: str = WORKING
     after: tuple = ()
+    alone: bool = False
 
 
 class Scheduling(unittest.TestCase):
-    def run_all(self, *stages, working=2, waiting=1, beside=()):
+    def run_all(self, *stages, working=2, waiting=1, beside=(), has_room=lambda: True):
         """Runs the stages; each waits at a gate until those that it is to run beside have come there, too."""
         at_once, most, order, lock = [], [], [], threading.Lock()
         gate = threading.Barrier(len(beside)) if beside else None
@@ -280,7 +289,8 @@ class Scheduling(unittest.TestCase):
             with lock:
                 at_once.remove(stage.name)
 
-        run_all(stages, run, lambda *_: None, {WORKING: working, WAITING: waiting})
+        with mock.patch.object(schedule, "SETTLING_S", 0):
+            run_all(stages, run, lambda *_: None, {WORKING: working, WAITING: waiting}, has_room)
         return most, order
 
     def test_those_that_wait_run_beside_those_that_work(self):
@@ -295,9 +305,36 @@ class Scheduling(unittest.TestCase):
         most, order = self.run_all(Stage("a", after=("b", "c")), Stage("b"), Stage("c"), working=3)
         self.assertEqual((["a"], "a"), (most[-1], order[-1]))
 
+    def test_what_needs_the_machine_for_itself_runs_alone_and_last(self):
+        most, order = self.run_all(Stage("a", alone=True), Stage("b"), Stage("c"), Stage("d", alone=True), working=9)
+        self.assertEqual((["a", "d"], [["a"], ["d"]]), (order[2:], most[2:]))
+
+    def test_no_more_start_while_processes_wait_for_a_processor(self):
+        asked = []
+        with mock.patch.object(schedule, "always", lambda: 2):
+            most, order = self.run_all(*[Stage(name) for name in "abcdefgh"], working=9, has_room=lambda: asked.append(1))
+        self.assertEqual((8, True, True), (len(order), max(map(len, most)) <= 2, bool(asked)))
+
     def test_an_error_in_one_is_raised(self):
         with self.assertRaises(ZeroDivisionError):
             run_all([Stage("a")], lambda _stage: 1 / 0, lambda *_: None)
+
+
+class Pressure(InAFolder):
+    def figures(self, text):
+        with mock.patch.object(pressure, "FILE", self.written("cpu", text)):
+            return pressure.is_low(), pressure.read()
+
+    def test_it_is_what_the_kernel_says(self):
+        text = "some avg10={} avg60=1.00 avg300=1.00 total=5000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+        self.assertTrue(self.figures(text.format("12.50"))[0])
+        self.assertFalse(self.figures(text.format("99.00"))[0])
+        self.assertEqual(5e6, self.figures(text.format("1.00"))[1]["total"])
+
+    def test_a_kernel_without_it_is_no_error(self):
+        with mock.patch.object(pressure, "FILE", self.folder / "none"):
+            self.assertIn(pressure.is_low(), (True, False))
+            self.assertIn("unknown", str(pressure.Meter()))
 
 
 class RunningCommands(InAFolder):
@@ -352,6 +389,8 @@ class RunningCommands(InAFolder):
         self.assertFalse(Path(first).exists())
 
     def test_stop_ends_what_runs_and_lets_nothing_start(self):
+        for number in ENDING:  # `stop` ignores them from then on, and so would the children of later tests
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
         commands, ready = Commands(), self.folder / "ready"
         ended = []
         thread = threading.Thread(target=lambda: ended.append(self.run_command(f"touch {shlex.quote(str(ready))}; sleep 1000", commands=commands)))
