@@ -326,6 +326,25 @@ LL_EVENT(generator_measurement, "generator.measurement", LL_INFO,
          (i64, srt, "ns"),
          (u32, nbytes, "B"));
 
+/* the message of a generator of the fleet: the fields of the study's, without its round trip */
+LL_EVENT(generator_reading, "generator.reading", LL_INFO,
+         (i32, generator, ""),
+         (i32, sequence, ""),
+         (i64, intended, "ns"),
+         (i64, run, ""),
+         (f32, power, "kW"),
+         (f32, voltage, "V"),
+         (f32, current, "A"),
+         (f32, frequency, "Hz"),
+         (f32, temperature, "Cel"),
+         (f64, energy, "kWh"),
+         (f64, longitude, "deg"),
+         (f64, latitude, "deg"),
+         (string, site, ""),
+         (string, model, ""),
+         (string, owner, ""),
+         (string, state, ""));
+
 /* Kernel */
 
 /* how long threads of one process were ready to run and waited for a CPU, in an interval */

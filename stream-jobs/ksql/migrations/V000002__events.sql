@@ -175,3 +175,37 @@ CREATE STREAM generators (
   TIMESTAMP = 'ts',
   TIMESTAMP_FORMAT = 'yyyy-MM-dd''T''HH:mm:ss.SSSSSSSSSX'
 );
+
+-- The message of the study, as the program fleet emits it: a row for each that was sent. Its field run is a reserved word of
+-- ksqlDB, and left out.
+CREATE STREAM generator_readings (
+  incarnation VARCHAR KEY,
+  ts VARCHAR,
+  ts_ns BIGINT,
+  type VARCHAR,
+  host VARCHAR,
+  program VARCHAR,
+  pid BIGINT,
+  thread BIGINT,
+  generator BIGINT,
+  sequence_ BIGINT,
+  intended BIGINT,
+  power DOUBLE,
+  voltage DOUBLE,
+  current DOUBLE,
+  frequency DOUBLE,
+  temperature DOUBLE,
+  energy DOUBLE,
+  longitude DOUBLE,
+  latitude DOUBLE,
+  site VARCHAR,
+  model VARCHAR,
+  owner VARCHAR,
+  state VARCHAR
+) WITH (
+  KAFKA_TOPIC = 'lifeline.events.generator.reading',
+  PARTITIONS = 1,
+  VALUE_FORMAT = 'JSON',
+  TIMESTAMP = 'ts',
+  TIMESTAMP_FORMAT = 'yyyy-MM-dd''T''HH:mm:ss.SSSSSSSSSX'
+);

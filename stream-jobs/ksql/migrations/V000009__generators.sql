@@ -1,5 +1,6 @@
 -- What the generator-fleet study used of R-GMA. Its primary producers are the emitters, its continuous query is
--- SELECT ... FROM generators ... EMIT CHANGES, which needs no statement here.
+-- SELECT ... FROM generators ... EMIT CHANGES, which needs no statement here. The study's own message, as the program fleet
+-- emits it, is the stream generator_readings.
 
 SET 'auto.offset.reset' = 'earliest';
 
@@ -16,7 +17,8 @@ CREATE TABLE generators_latest WITH (KAFKA_TOPIC = 'lifeline.ksql.generators_lat
   GROUP BY generator
   EMIT CHANGES;
 
--- History query: what each generator sent in each second of the last ten minutes.
+-- History query: what each generator sent in each second of the last ten minutes. Windows are kept for longer, by the clock
+-- that is furthest ahead: by the grace that covers decode.skew.
 CREATE TABLE generators_history WITH (KAFKA_TOPIC = 'lifeline.ksql.generators_history') AS
   SELECT
     generator,
@@ -24,7 +26,7 @@ CREATE TABLE generators_history WITH (KAFKA_TOPIC = 'lifeline.ksql.generators_hi
     COLLECT_LIST(ts) AS ts,
     COLLECT_LIST(rtt) AS rtt
   FROM generators
-  WINDOW TUMBLING (SIZE 1 SECOND, RETENTION 10 MINUTES, GRACE PERIOD 5 MINUTES)
+  WINDOW TUMBLING (SIZE 1 SECOND, RETENTION 55 MINUTES, GRACE PERIOD 45 MINUTES)
   GROUP BY generator
   EMIT CHANGES;
 
@@ -54,4 +56,28 @@ CREATE TABLE generators_rtt WITH (KAFKA_TOPIC = 'lifeline.ksql.generators_rtt') 
   FROM generators
   WINDOW TUMBLING (SIZE 10 SECONDS, RETENTION 1 DAY, GRACE PERIOD 23 HOURS)
   GROUP BY host
+  EMIT CHANGES;
+
+-- The same two queries of the fleet's readings.
+CREATE TABLE generator_readings_latest WITH (KAFKA_TOPIC = 'lifeline.ksql.generator_readings_latest') AS
+  SELECT
+    generator,
+    LATEST_BY_OFFSET(host) AS host,
+    LATEST_BY_OFFSET(ts) AS ts,
+    LATEST_BY_OFFSET(sequence_) AS message,
+    LATEST_BY_OFFSET(power) AS power,
+    LATEST_BY_OFFSET(state) AS state
+  FROM generator_readings
+  GROUP BY generator
+  EMIT CHANGES;
+
+CREATE TABLE generator_readings_history WITH (KAFKA_TOPIC = 'lifeline.ksql.generator_readings_history') AS
+  SELECT
+    generator,
+    COUNT(*) AS messages,
+    COLLECT_LIST(ts) AS ts,
+    COLLECT_LIST(power) AS power
+  FROM generator_readings
+  WINDOW TUMBLING (SIZE 1 SECOND, RETENTION 55 MINUTES, GRACE PERIOD 45 MINUTES)
+  GROUP BY generator
   EMIT CHANGES;

@@ -30,6 +30,10 @@ final class KsqlServer {
     this.url = url;
   }
 
+  URI url() {
+    return url;
+  }
+
   /** Runs statements that return at once; if the server rejects them, fails with its message. */
   JsonNode execute(String statements) {
     ObjectNode request = JSON.createObjectNode().put("ksql", statements);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lifeline.codec.BatchWriter;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -82,10 +83,18 @@ class StandingQueriesTest {
     }
   }
 
+  /** Also tests that the program drops everything: the server has run all queries by then. */
   @AfterAll
-  void stop() {
-    if (containers != null) {
-      containers.close();
+  void dropAndStop() throws IOException, InterruptedException {
+    try {
+      Process drop = new ProcessBuilder(Path.of("..", "drop").toString(), ksql.url().toString()).inheritIO().start();
+      assertThat(drop.waitFor()).isZero();
+      assertThat(ksql.execute("SHOW QUERIES;").get(0).get("queries")).isEmpty();
+      assertThat(ksql.execute("SHOW TABLES;").get(0).get("tables")).isEmpty();
+    } finally {
+      if (containers != null) {
+        containers.close();
+      }
     }
   }
 
