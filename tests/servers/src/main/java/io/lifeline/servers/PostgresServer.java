@@ -82,16 +82,39 @@ public final class PostgresServer implements AutoCloseable {
     return Path.of(environment.getProperty("LIFELINE_POSTGRES_CA"));
   }
 
+  /** Of the role that may only read. */
+  public String readerUrl() {
+    return environment.getProperty("LIFELINE_POSTGRES_READER_URL");
+  }
+
+  public Path readerPasswordFile() {
+    return Path.of(environment.getProperty("LIFELINE_POSTGRES_READER_PASSWORD_FILE"));
+  }
+
+  /** Connects as the owner of the database. */
   public Connection connect() throws IOException, SQLException {
+    return connect("lifeline", passwordFile());
+  }
+
+  private Connection connect(String user, Path passwordFile) throws IOException, SQLException {
     Properties properties = new Properties();
-    properties.setProperty("user", "lifeline");
-    properties.setProperty("password", Files.readString(passwordFile()).strip());
+    properties.setProperty("user", user);
+    properties.setProperty("password", Files.readString(passwordFile).strip());
     return DriverManager.getConnection("jdbc:" + url().replace("lifeline@", ""), properties);
   }
 
-  /** Runs statements, each committed by itself. */
+  /** Runs statements as the owner of the database, each committed by itself. */
   public void execute(String... statements) throws IOException, SQLException {
-    try (Connection connection = connect(); Statement statement = connection.createStatement()) {
+    execute(connect(), statements);
+  }
+
+  /** Runs statements as the server's administrator, each committed by itself. */
+  public void administer(String... statements) throws IOException, SQLException {
+    execute(connect("postgres", Path.of(environment.getProperty("LIFELINE_POSTGRES_ADMIN_PASSWORD_FILE"))), statements);
+  }
+
+  private static void execute(Connection database, String... statements) throws SQLException {
+    try (Connection connection = database; Statement statement = connection.createStatement()) {
       for (String sql : statements) {
         statement.execute(sql);
       }

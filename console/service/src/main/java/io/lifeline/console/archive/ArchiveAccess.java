@@ -53,9 +53,21 @@ public final class ArchiveAccess implements AutoCloseable {
         reader = opener.open();
         openedNs = System.nanoTime();
       }
-      return question.ask(reader);
+      try {
+        return question.ask(reader);
+      } finally {
+        endQuestion();
+      }
     } finally {
       turn.unlock();
+    }
+  }
+
+  private void endQuestion() throws SQLException {
+    try {
+      reader.endQuestion();
+    } catch (SQLException e) {
+      closeReader(); // the connection is lost: the next question opens another one
     }
   }
 

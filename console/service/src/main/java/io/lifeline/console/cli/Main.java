@@ -215,9 +215,9 @@ public final class Main implements Callable<Integer> {
       return null;
     }
     if (broker == null) {
-      connection.open(archive, memoryBytes).close();
+      connection.openForStrangers(archive, memoryBytes, 0).close();
     }
-    return () -> connection.open(archive, memoryBytes);
+    return () -> connection.openForStrangers(archive, memoryBytes, 0);
   }
 
   private Function<LiveStart, LiveMessages> messages() {

@@ -20,6 +20,9 @@ public interface ArchiveReader extends AutoCloseable {
    */
   default void cancelPreparation() {}
 
+  /** Is called between questions: nothing that a question has locked or broken may remain. */
+  default void endQuestion() throws SQLException {}
+
   /** Returns the names of all event types. */
   Set<String> eventTypes() throws SQLException;
 

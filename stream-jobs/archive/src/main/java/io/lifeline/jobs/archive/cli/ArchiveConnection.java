@@ -45,6 +45,17 @@ public class ArchiveConnection {
     return open(location, memoryBytes, TimeSpan.ALL);
   }
 
+  /**
+   * As {@link #open}, for queries of strangers: a database is asked as a role that can only read.
+   *
+   * @param limitMs after which a database ends a query; 0 for no limit
+   */
+  public ArchiveReader openForStrangers(String location, Long memoryBytes, long limitMs)
+      throws IOException, SQLException {
+    return PostgresUrl.isMeantBy(location) ? PostgresReader.openForStrangers(postgres(location), limitMs)
+        : open(location, memoryBytes);
+  }
+
   /** @param span times that the views over events are limited to */
   ArchiveReader open(String location, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
     if (!PostgresUrl.isMeantBy(location)) {

@@ -38,6 +38,27 @@ public final class PostgresReader implements ArchiveReader {
     return new PostgresReader(connect(options));
   }
 
+  /**
+   * As {@link #open}, for queries of strangers: as a role that can only read.
+   *
+   * @param limitMs after which the server ends a query; 0 for no limit
+   */
+  public static PostgresReader openForStrangers(PostgresOptions options, long limitMs) throws IOException {
+    Connection connection = connect(options);
+    try (Statement statement = connection.createStatement()) {
+      ReaderRole.require(connection, options);
+      statement.execute("SET statement_timeout = " + limitMs);
+      connection.rollback();
+      return new PostgresReader(connection);
+    } catch (SQLException e) {
+      close(connection);
+      throw Database.translated("cannot open", options, e);
+    } catch (ArchiveException e) {
+      close(connection);
+      throw e;
+    }
+  }
+
   /** Connects to an existing archive, whose views are found by their names. */
   static Connection connect(PostgresOptions options) throws IOException {
     Connection connection = Database.connect(options);
@@ -71,7 +92,14 @@ public final class PostgresReader implements ArchiveReader {
 
   @Override
   public PreparedStatement prepare(String sql) throws SQLException {
+    SingleQuery.require(sql);
     return connection.prepareStatement(sql);
+  }
+
+  /** An open transaction would keep its locks, and its failure would refuse all further queries. */
+  @Override
+  public void endQuestion() throws SQLException {
+    connection.rollback();
   }
 
   @Override

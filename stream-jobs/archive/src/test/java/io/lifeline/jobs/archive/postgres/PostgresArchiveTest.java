@@ -94,10 +94,11 @@ class PostgresArchiveTest extends ArchiveContract {
     String space = disk.path().getFileName().toString();
     if (query("SELECT 1 FROM pg_tablespace WHERE spcname = '" + space + "'").isEmpty()) {
       assertThat(SmallDisk.run("chown", "postgres:", disk.path().toString())).isZero();
-      server.execute("CREATE TABLESPACE \"" + space + "\" LOCATION '" + disk.path() + "'");
+      server.administer("CREATE TABLESPACE \"" + space + "\" LOCATION '" + disk.path() + "'",
+          "GRANT CREATE ON TABLESPACE \"" + space + "\" TO lifeline");
       disk.beforeItGoes(() -> { // otherwise the server could no longer write checkpoints
         server.execute("DROP SCHEMA " + schema + ", " + schema + Schema.DATA + " CASCADE");
-        server.execute("DROP TABLESPACE \"" + space + "\"");
+        server.administer("DROP TABLESPACE \"" + space + "\"");
       });
     }
     String url = server.url() + "?options=-c%20default_tablespace%3D" + space;

@@ -298,7 +298,7 @@ class PostgresTablesTest {
   @Test
   void indexesThatAnOlderArchiveLacksAreMadeWhileOthersWrite() throws Exception {
     archive(options(), at("2026-09-21T12:00:00Z", 1).event(VALUE, 0, 1));
-    PostgresServer.shared().execute("DROP INDEX " + schema + ".batches_broker_time; UPDATE pg_index SET indisvalid ="
+    PostgresServer.shared().administer("DROP INDEX " + schema + ".batches_broker_time; UPDATE pg_index SET indisvalid ="
         + " false WHERE indexrelid = '" + schema + ".batches_identity'::regclass");
     try (Connection other = PostgresServer.shared().connect(); Statement statement = other.createStatement()) {
       other.setAutoCommit(false);

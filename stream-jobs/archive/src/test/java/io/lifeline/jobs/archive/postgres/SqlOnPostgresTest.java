@@ -1,8 +1,10 @@
 package io.lifeline.jobs.archive.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.cli.SqlCommand;
@@ -11,6 +13,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -82,8 +85,72 @@ class SqlOnPostgresTest {
   void nothingCanBeChanged() throws Exception {
     archive();
     assertThat(sql("DELETE FROM batches RETURNING batch").err())
+        .contains("the archive is only read");
+    assertThat(sql("WITH gone AS (DELETE FROM batches RETURNING batch) SELECT * FROM gone").err())
         .contains("cannot execute DELETE in a read-only transaction");
     assertThat(sql("SELECT count(*) FROM batches").out()).contains("1");
+  }
+
+  @Test
+  void severalStatementsAreRefusedSinceTheFirstCouldEndTheReadOnlyTransaction() throws Exception {
+    archive();
+    for (String text : List.of("COMMIT; DELETE FROM batches; COMMIT; SELECT 1", "SELECT 1; SELECT 2",
+        "SELECT ';'; COMMIT", "/* ; */ SELECT 1 /* */; COMMIT", "SELECT $$;$$; COMMIT")) {
+      assertThat(sql(text).err()).as(text).contains("one query is expected");
+    }
+    for (String text : List.of("COMMIT", "-- SELECT\nCOMMIT", "/* SELECT /* */ */ (COMMIT", "DO $$ BEGIN END $$",
+        "SET TRANSACTION READ WRITE", "")) {
+      assertThat(sql(text).err()).as(text).contains("the archive is only read");
+    }
+    for (String text : List.of("SELECT ';' ;", "-- a;b\n(SELECT 1)", "/* ; */ VALUES (1)", "SHOW jit")) {
+      assertThat(sql(text).exitCode()).as(text).isZero();
+    }
+    assertThat(sql("SELECT count(*) FROM batches").out()).contains("1");
+  }
+
+  @Test
+  void queriesOfStrangersNeedARoleThatCanOnlyRead() throws Exception {
+    PostgresServer server = PostgresServer.shared();
+    archive();
+    PostgresOptions own = PostgresDatabases.options(schema, PostgresOptions.DEFAULT_ROLL);
+    assertThatThrownBy(() -> PostgresReader.openForStrangers(own, 0)).isInstanceOf(ArchiveException.class)
+        .hasMessageContaining("the role lifeline owns the database")
+        .hasMessageContaining("GRANT SELECT ON ALL TABLES IN SCHEMA \"" + schema + "\" TO lifeline_reader");
+    PostgresOptions reader =
+        PostgresDatabases.options(server.readerUrl(), server.readerPasswordFile(), schema);
+    try (PostgresReader archive = PostgresReader.openForStrangers(reader, 0)) {
+      assertThat(count(archive, 0, Long.MAX_VALUE)).isEqualTo(2);
+      for (String text : List.of("SELECT pg_read_file('/etc/passwd')", "SELECT pg_ls_dir('/')",
+          "SELECT rolpassword FROM pg_authid", "SELECT nonsense")) {
+        assertThatThrownBy(() -> {
+          try (PreparedStatement query = archive.prepare(text)) {
+            query.executeQuery();
+          }
+        }).as(text).isInstanceOf(SQLException.class);
+        archive.endQuestion();
+        assertThat(count(archive, 0, Long.MAX_VALUE)).as("after " + text).isEqualTo(2);
+      }
+    }
+    String batches = schema + ".batches";
+    for (String[] change : new String[][] {
+        {"ALTER ROLE lifeline_reader SUPERUSER", "ALTER ROLE lifeline_reader NOSUPERUSER", "is a superuser"},
+        {"ALTER ROLE lifeline_reader CREATEROLE", "ALTER ROLE lifeline_reader NOCREATEROLE", "has CREATEROLE"},
+        {"GRANT pg_execute_server_program TO lifeline_reader", "REVOKE pg_execute_server_program FROM lifeline_reader",
+            "is a member of other roles"},
+        {"GRANT CREATE ON DATABASE lifeline TO lifeline_reader", "REVOKE CREATE ON DATABASE lifeline FROM lifeline_reader",
+            "may create schemas"},
+        {"GRANT CREATE ON SCHEMA public TO lifeline_reader", "REVOKE CREATE ON SCHEMA public FROM lifeline_reader",
+            "may create tables in the schema public"},
+        {"GRANT DELETE ON " + batches + " TO lifeline_reader", "REVOKE DELETE ON " + batches + " FROM lifeline_reader",
+            "may write to tables"}}) {
+      server.administer(change[0]);
+      try {
+        assertThatThrownBy(() -> PostgresReader.openForStrangers(reader, 0)).as(change[0])
+            .hasMessageContaining("the role lifeline_reader " + change[2]);
+      } finally {
+        server.administer(change[1]);
+      }
+    }
   }
 
   @Test

@@ -157,7 +157,7 @@ class StoringAheadTest {
   @Test
   void whatTheFormerWriterStoredIsDurableOnceTheNextOneHasThePartition() throws Exception {
     try (PostgresServer server = PostgresServer.start(directory.resolve("server"))) {
-      server.execute("ALTER SYSTEM SET wal_writer_delay = '10s'", "SELECT pg_reload_conf()");
+      server.administer("ALTER SYSTEM SET wal_writer_delay = '10s'", "SELECT pg_reload_conf()");
       PostgresArchive archive = new PostgresArchive(
           PostgresDatabases.options(server.url(), server.passwordFile(), schema)
               .withRoll(PostgresOptions.DEFAULT_ROLL.withBytes(BYTES)));

@@ -78,7 +78,7 @@ class UpsertsTest {
   void aUserWhoMayNotMakeTemporaryTablesStoresThemToo() throws Exception {
     try (PostgresServer server = PostgresServer.start(directory.resolve("server"), "--fast")) {
       String password = Files.readString(server.passwordFile()).strip();
-      server.execute("REVOKE TEMPORARY ON DATABASE lifeline FROM PUBLIC", "CREATE ROLE plain LOGIN PASSWORD '"
+      server.administer("REVOKE TEMPORARY ON DATABASE lifeline FROM PUBLIC", "CREATE ROLE plain LOGIN PASSWORD '"
           + password + "'", "GRANT CREATE ON DATABASE lifeline TO plain");
       String url = server.url().replace("lifeline@", "plain@");
       archive(PostgresDatabases.options(url, server.passwordFile(), "plain"), Integer.MAX_VALUE);
