@@ -45,6 +45,14 @@ public record ConnectionSettings(
 
   private static final Duration RECONNECT_WAIT = Duration.ofMillis(500);
 
+  /**
+   * After {@link #MAX_PINGS_OUT} unanswered ones the client reconnects: a dead peer, or a reader thread that ended,
+   * costs at most 80 seconds. Much less would drop the connections of a process that a busy machine merely slows down.
+   */
+  private static final Duration PING_INTERVAL = Duration.ofSeconds(20);
+
+  private static final int MAX_PINGS_OUT = 3;
+
   public ConnectionSettings {
     servers = List.copyOf(servers);
   }
@@ -69,6 +77,9 @@ public record ConnectionSettings(
             .connectionTimeout(connectTimeout)
             .reconnectWait(RECONNECT_WAIT)
             .maxReconnects(-1)
+            .dataPortType(GuardedDataPort.class.getName())
+            .pingInterval(PING_INTERVAL)
+            .maxPingsOut(MAX_PINGS_OUT)
             .errorListener(log)
             .connectionListener(log);
     String scheme = usesTls() ? "tls://" : "nats://";
