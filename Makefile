@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 ONLY_STAGES = $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-scale bench-console results results-bottleneck results-fileserver results-fleet lint install clean
+.PHONY: help setup build demo fleet check test test-all test-chaos test-fresh test-page soak fuzz vectors bench bench-emitter bench-jobs bench-scale bench-console results results-bottleneck results-fileserver results-fleet lint install install-c clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,7 +110,12 @@ lint: ## formatters and linters, changes nothing
 	@scripts/setup --dev
 	@scripts/lint
 
-install: ## library, tools, manual pages, Python (PREFIX=, DESTDIR=)
+install: ## everything that runs (PREFIX=, DESTDIR=)
+	@scripts/setup
+	@scripts/build
+	@DESTDIR='$(DESTDIR)' scripts/install '$(or $(PREFIX),/usr/local)'
+
+install-c: ## library, tools, manual pages, Python: no jobs, page and fleet (PREFIX=, DESTDIR=)
 	@scripts/setup
 	@scripts/build c
 	@DESTDIR='$(DESTDIR)' cmake --install build/emitter --prefix '$(or $(PREFIX),/usr/local)'

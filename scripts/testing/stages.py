@@ -179,7 +179,7 @@ WITHOUT_CHAOS = [
     VECTORS,
     CODEC,
     LINT,
-    Stage("the installed package", WORKING, ("c",), "scripts/test-install", reports.tap, "install"),
+    Stage("the installed package", WORKING, ("c", "go", "java"), "scripts/test-install", reports.tap, "install"),
     Stage("containers", WAITING, ("c", "go", "java"),
           f"rm -rf tests/containers/target/surefire-reports {KSQLDB_REPORTS}; scripts/test-containers",
           container_tests, "containers", closing=containers_line, missing=missing_container_tests, alone=True),
