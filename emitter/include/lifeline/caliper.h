@@ -78,7 +78,8 @@ typedef struct ll_operation {
                  (u64, duration, "ns"), (f64, rate, value_unit "/s"), LL_NO_MORE);                                     \
   __attribute__((unused)) static inline ll_operation ll_begin_##ident(void) {                                          \
     ll_operation ll_begun = ll_caliper_begin(&ll_type_##ident);                                                        \
-    if (LL_UNLIKELY(ll_caliper_is_full(&ll_type_##ident))) ll_emit(ll_start_of_##ident, ll_begun.began);               \
+    if (LL_UNLIKELY(ll_begun.began != 0 && ll_caliper_is_full(&ll_type_##ident)))                                      \
+      ll_emit(ll_start_of_##ident, ll_begun.began);                                                                    \
     return ll_begun;                                                                                                   \
   }                                                                                                                    \
   __attribute__((unused)) static inline void ll_end_##ident(ll_operation operation, double value) {                    \

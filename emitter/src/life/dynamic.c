@@ -102,8 +102,7 @@ int ll_declare(const char *name, ll_level level, const ll_dynamic_field *fields,
   ll_enter(); /* so that a forked child has its own lock */
   ll_dynamic *found = find_or_make(name, level, fields, field_count);
   if (found == NULL) return ENOMEM;
-  ll_make_known(&found->type);
-  if (load_acquire(&found->type.state) == LL_TYPE_REFUSED) return ENOSPC;
+  if (ll_make_known(&found->type) == LL_TYPE_REFUSED) return ENOSPC;
   *type = found;
   return 0;
 }

@@ -83,23 +83,25 @@ static bool is_admitted(const ll_producer *producer, uint32_t number, const ll_n
   return !left_out;
 }
 
-/* Events that cannot be decided here are admitted: ll_reserve_slowly counts them as dropped for that reason. */
+/* Events that cannot be decided here are admitted: ll_reserve_slowly counts them as dropped for that reason. The state
+ * is read once, since the harvester may change it at any time: what follows from it (that this thread has a producer,
+ * what a shaped type needs) belongs to the state that was read. */
 bool ll_admit(ll_event_type *type, const ll_number *numbers, uint32_t *route) {
   *route = 0;
   uint32_t state = load_acquire(&type->state);
-  const ll_producer *wiped_by_fork = ll_tls_producer;
-  if (LL_UNLIKELY(state == LL_TYPE_NEW || wiped_by_fork == NULL || load_relaxed(&wiped_by_fork->in_use) == 0)) {
-    if (!ll_prepare(type)) return true;
-    state = load_acquire(&type->state);
+  ll_producer *producer = ll_tls_producer; /* in a forked child, the parent's, wiped */
+  if (LL_UNLIKELY(state == LL_TYPE_NEW || producer == NULL || load_relaxed(&producer->in_use) == 0)) {
+    state = ll_prepare(type);
+    producer = ll_tls_producer;
   }
   if (state == LL_TYPE_OFF) return false;
   if ((state & LL_TYPE_SHAPED) == 0) return true;
-  ll_producer *producer = ll_tls_producer;
   if (LL_UNLIKELY(load_relaxed(&producer->busy) != 0)) return true;
   store_relaxed(&producer->busy, LL_BUSY);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  bool admitted =
-      load_relaxed(&ll_the_emitter.closing) != 0 || is_admitted(producer, state & LL_TYPE_NUMBER_MAX, numbers, route);
+  bool closing = load_relaxed(&ll_the_emitter.closing) != 0;
+  if (closing) add_relaxed(&ll_the_emitter.store.header->routes[0].dropped_shutdown, 1);
+  bool admitted = !closing && is_admitted(producer, state & LL_TYPE_NUMBER_MAX, numbers, route);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   store_release(&producer->busy, 0);
   return admitted;

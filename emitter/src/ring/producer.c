@@ -392,41 +392,46 @@ ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes) {
   return none;
 }
 
-bool ll_make_known(ll_event_type *type) {
-  bool running = false;
-  if (in_slow_path) return false;
-  in_slow_path = true;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+/* In the slow path. Returns the type's state, or LL_TYPE_NEW if the emitter is not running. */
+static uint32_t known_state(ll_event_type *type) {
+  uint32_t state = LL_TYPE_NEW;
   switch (ll_enter()) {
   case LL_EMITTER_ON:
-    running = load_ordered(&ll_the_emitter.closing) == 0;
-    if (running && load_acquire(&type->state) == LL_TYPE_NEW) register_type(type);
-    break;
-  case LL_EMITTER_OFF: store_relaxed(&type->state, LL_TYPE_OFF); break;
-  default: break;
+    if (load_ordered(&ll_the_emitter.closing) != 0) return LL_TYPE_NEW;
+    state = load_acquire(&type->state);
+    return state != LL_TYPE_NEW ? state : register_type(type);
+  case LL_EMITTER_OFF: store_relaxed(&type->state, LL_TYPE_OFF); return LL_TYPE_OFF;
+  default: return LL_TYPE_NEW;
   }
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  in_slow_path = false;
-  return running;
 }
 
-bool ll_prepare(ll_event_type *type) {
-  bool ready = false;
-  if (is_nested(0)) return false;
+uint32_t ll_make_known(ll_event_type *type) {
+  if (in_slow_path) return LL_TYPE_NEW;
   in_slow_path = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (ll_enter() == LL_EMITTER_ON && load_ordered(&ll_the_emitter.closing) == 0) {
-    uint32_t state = load_acquire(&type->state);
-    if (state == LL_TYPE_NEW) state = register_type(type);
-    ready = state < LL_TYPE_SHAPED || own_producer(0) != NULL;
-    if (!ready && attach(0) != NULL) {
-      store_release(&ll_tls_producer->busy, 0);
-      ready = true;
+  uint32_t state = known_state(type);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  in_slow_path = false;
+  return state;
+}
+
+uint32_t ll_prepare(ll_event_type *type) {
+  if (is_nested(0)) return LL_TYPE_NEW;
+  in_slow_path = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t state = known_state(type);
+  if ((state & LL_TYPE_SHAPED) != 0 && own_producer(0) == NULL) {
+    ll_producer *producer = attach(0);
+    if (producer != NULL) {
+      store_release(&producer->busy, 0);
+    } else {
+      drop(&ll_the_emitter.store.header->routes[0].dropped_no_ring);
+      state = LL_TYPE_OFF;
     }
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   in_slow_path = false;
-  return ready;
+  return state;
 }
 
 ll_producer *ll_producer_on(uint32_t route) {

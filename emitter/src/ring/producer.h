@@ -18,12 +18,14 @@ ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
  * available now. */
 struct ll_ring *ll_ring_of_harvester(void);
 
-/* Starts the emitter and registers the type. False: not possible now, or the emitter is not running. */
-bool ll_make_known(ll_event_type *type);
+/* Starts the emitter and registers the type. Returns its state, which the caller acts on without reading it again;
+ * LL_TYPE_NEW: not possible now, or the emitter is not running. */
+uint32_t ll_make_known(ll_event_type *type);
 
-/* The same. If each event of the type needs a decision, also ensures that this thread has a producer on the default
- * route. False: not possible now, or the emitter is not running. */
-bool ll_prepare(ll_event_type *type);
+/* The same, for one event. If each event of the type needs a decision, also ensures that this thread has a producer on
+ * the default route. LL_TYPE_OFF: the type is off, or there is no ring for that producer, and the event was counted as
+ * dropped. */
+uint32_t ll_prepare(ll_event_type *type);
 
 /* This thread's producer on a route other than the default one; NULL before its first event there. */
 ll_producer *ll_producer_on(uint32_t route);

@@ -26,11 +26,9 @@ static void count(ll_fold result) {
  * whatever the lower bits of its state: its operations are counted when they end. */
 ll_operation ll_caliper_begin_slowly(ll_event_type *type) {
   ll_operation begun = {0, NULL};
-  bool known = ll_make_known(type);
-  uint32_t state = load_acquire(&type->state);
+  uint32_t state = ll_make_known(type), number = state & LL_TYPE_NUMBER_MAX;
   if (state == LL_TYPE_OFF) return begun;
-  uint32_t number = state & LL_TYPE_NUMBER_MAX;
-  ll_folder *folder = known && state != LL_TYPE_REFUSED ? ll_summary_folder(number) : NULL;
+  ll_folder *folder = state != LL_TYPE_NEW && state != LL_TYPE_REFUSED ? ll_summary_folder(number) : NULL;
   begun.mark = folder != NULL ? ll_find_mark(folder) : NULL;
   begun.began = ll_clock_tick(ll_the_emitter.clock);
   if (begun.mark == NULL) return begun;
@@ -40,14 +38,10 @@ ll_operation ll_caliper_begin_slowly(ll_event_type *type) {
 }
 
 void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t ended, double value) {
-  if (!ll_make_known(type)) {
-    if (load_acquire(&type->state) != LL_TYPE_OFF) count(LL_FOLD_CLOSED);
-    return;
-  }
-  uint32_t state = load_acquire(&type->state);
+  uint32_t state = ll_make_known(type);
   if (state == LL_TYPE_OFF) return;
-  if (state == LL_TYPE_REFUSED) {
-    count(LL_FOLD_NO_ROOM);
+  if (state == LL_TYPE_NEW || state == LL_TYPE_REFUSED) {
+    count(state == LL_TYPE_NEW ? LL_FOLD_CLOSED : LL_FOLD_NO_ROOM);
     return;
   }
   if (ll_the_emitter.clock != LL_CLOCK_CPU) ended = ll_clock_tick(ll_the_emitter.clock);

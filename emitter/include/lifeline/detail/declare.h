@@ -93,6 +93,7 @@ enum { LL_FIELDS_MAX_ = 32, LL_CONSTANTS_MAX_ = 8, LL_TOO_MANY = 1000 };
     (void)ll_end;                                                                                                      \
     uint32_t ll_way = 0, ll_passed = 0;                                                                                \
     uint32_t ll_state = __atomic_load_n(&ll_type_##ident.state, __ATOMIC_RELAXED);                                     \
+    if (ll_state == LL_TYPE_OFF) return; /* since the caller read it */                                                \
     if (ll_state > LL_TYPE_NUMBER_MAX) {                                                                               \
       const ll_number ll_numbers[] = {LL_EACH(LL_NUMBER_, __VA_ARGS__) ll_unsigned(0)};                                \
       if ((ll_state & LL_TYPE_SUMMED) != 0 && ll_put(ll_state & LL_TYPE_NUMBER_MAX, ll_numbers)) return;               \
