@@ -45,4 +45,14 @@ int __printf_chk(int flag, const char *format, ...);
 int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments);
 int __vprintf_chk(int flag, const char *format, va_list arguments);
 
+int __dprintf_chk(int fd, int flag, const char *format, ...);
+int __vdprintf_chk(int fd, int flag, const char *format, va_list arguments);
+int _IO_getc(FILE *file);
+int _IO_putc(int byte, FILE *file);
+
+/* All streams, by their _chain. */
+extern FILE *_IO_list_all;
+void _IO_list_lock(void);
+void _IO_list_unlock(void);
+
 #endif

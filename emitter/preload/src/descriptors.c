@@ -5,14 +5,16 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS = 1 << 20 }; /* higher ones are not measured */
+enum {
+  DESCRIPTORS = 1 << 20, /* higher ones are not measured */
+  FIRST_DESCRIPTORS = 1 << 10,
+};
 
 /* A word is kind, flags, interval, slot, generation. */
 enum { ACCEPTED = 1, FILE_NAMED = 2, PEER_NAMED = 4, REDACTED = 8 };
@@ -23,14 +25,24 @@ typedef struct entry {
   uint64_t waits;    /* of waits.c */
 } entry;
 
-static entry *entries; /* mostly untouched memory */
-static int highest;    /* descriptor with an entry that was ever set */
+static entry *entries;
+static unsigned available; /* entries that have memory: a program with mlockall has all of that at once */
+static int highest;        /* descriptor with an entry that was ever set */
+
+static bool make_available(unsigned count) {
+  if (mprotect(entries, count * sizeof *entries, PROT_READ | PROT_WRITE) != 0) return false;
+  unsigned before = __atomic_load_n(&available, __ATOMIC_RELAXED);
+  while (count > before &&
+         !__atomic_compare_exchange_n(&available, &before, count, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+  return true;
+}
 
 bool io_descriptors_create(void) {
-  void *memory = mmap(NULL, DESCRIPTORS * sizeof *entries, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(NULL, DESCRIPTORS * sizeof *entries, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   entries = memory == MAP_FAILED ? NULL : memory;
-  return entries != NULL;
+  return entries != NULL && make_available(FIRST_DESCRIPTORS);
 }
 
 static uint64_t word_of(io_kind kind, uint8_t flags, io_target target) {
@@ -51,8 +63,23 @@ static io_target target_in(uint64_t word) {
   return (io_target){(uint16_t)(word >> 16), (uint16_t)word};
 }
 
+/* NULL: never used, or not measured. */
+static entry *known_entry_of(int fd) {
+  return (unsigned)fd < __atomic_load_n(&available, __ATOMIC_ACQUIRE) ? &entries[fd] : NULL;
+}
+
+__attribute__((noinline, cold)) static entry *new_entry_of(int fd) {
+  IO_KEEPS_ERRNO;
+  unsigned count = FIRST_DESCRIPTORS;
+  if ((unsigned)fd >= DESCRIPTORS) return NULL;
+  while (count <= (unsigned)fd)
+    count *= 2;
+  return make_available(count) ? &entries[fd] : NULL;
+}
+
 static entry *entry_of(int fd) {
-  return (unsigned)fd < DESCRIPTORS ? &entries[fd] : NULL;
+  entry *at = known_entry_of(fd);
+  return __builtin_expect(at != NULL, 1) ? at : new_entry_of(fd);
 }
 
 static void set(entry *at, uint64_t word) {
@@ -103,11 +130,21 @@ __attribute__((noinline)) static io_target name_at_length(const char *link, io_k
   return name_as(kind, status, path, readlink(link, path, sizeof path), sizeof path);
 }
 
+/* snprintf needs more than a kilobyte of the stack. */
+static void write_link(int fd, char link[32]) {
+  char digits[12], *first = digits + sizeof digits;
+  *--first = '\0';
+  do
+    *--first = (char)('0' + fd % 10);
+  while ((fd /= 10) > 0);
+  strcpy(stpcpy(link, "/proc/self/fd/"), first);
+}
+
 /* A file is named by the path under which it is open, which survives renames and needs no current directory. The stack
  * of a signal handler may have no room for a long one. */
 static io_target name_file(int fd, io_kind kind, const struct stat *status) {
   char link[32], path[256];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  write_link(fd, link);
   ssize_t bytes = readlink(link, path, sizeof path);
   if (bytes == sizeof path && !io_is_on_signal_stack()) return name_at_length(link, kind, status);
   return name_as(kind, status, path, bytes, sizeof path);
@@ -123,12 +160,9 @@ static io_target name(int fd, io_kind kind, const struct stat *status, uint8_t f
 
 /* The identity is stored before the word. Two threads that do this at once store the same. */
 __attribute__((noinline, cold)) static uint64_t classify(int fd, entry *at, uint64_t known) {
+  IO_KEEPS_ERRNO;
   struct stat status;
-  int error = errno;
-  if (!io_is_here() || fstat(fd, &status) != 0) {
-    errno = error;
-    return 0;
-  }
+  if (!io_is_here() || fstat(fd, &status) != 0) return 0;
   uint64_t identity = identity_of(&status);
   uint8_t flags = flags_in(known);
   io_kind kind = kind_in(known);
@@ -145,7 +179,6 @@ __attribute__((noinline, cold)) static uint64_t classify(int fd, entry *at, uint
   uint64_t word = word_of(kind, flags, target);
   __atomic_store_n(&at->identity, identity, __ATOMIC_RELAXED);
   set(at, word);
-  errno = error;
   return word;
 }
 
@@ -159,7 +192,7 @@ io_descriptor io_descriptor_of(int fd) {
 }
 
 uint64_t *io_descriptor_waits(int fd) {
-  entry *at = entry_of(fd);
+  entry *at = known_entry_of(fd);
   return at != NULL ? &at->waits : NULL;
 }
 
@@ -168,6 +201,7 @@ uint64_t *io_descriptor_waits(int fd) {
 /* An absolute path is the name. Others are looked up at the first use, which most opened files never see. A pattern may
  * be for this path, but not for the one that is found then. */
 void io_descriptor_opened(int fd, const char *path) {
+  IO_KEEPS_ERRNO;
   entry *at = entry_of(fd);
   io_target target;
   if (at == NULL) return;
@@ -183,6 +217,7 @@ void io_descriptor_opened(int fd, const char *path) {
 
 /* Before the call: a connection in progress has no peer that could be asked for. */
 void io_descriptor_connects(int fd, const struct sockaddr *to, socklen_t bytes) {
+  IO_KEEPS_ERRNO;
   char peer[IO_PEER_BYTES];
   entry *at = entry_of(fd);
   if (at == NULL || !io_is_here()) return;
@@ -196,7 +231,7 @@ void io_descriptor_accepted(int fd) {
 
 /* Also in the child of a vfork, where it makes the parent classify its own descriptor again. */
 void io_descriptor_closed(int fd) {
-  entry *at = entry_of(fd);
+  entry *at = known_entry_of(fd);
   if (at == NULL || __atomic_load_n(&at->word, __ATOMIC_RELAXED) == 0) return;
   __atomic_store_n(&at->waits, 0, __ATOMIC_RELAXED);
   set(at, 0);

@@ -7,12 +7,14 @@
  *   descriptors   from a descriptor to its kind and target, in one array read
  *   own           descriptors of the library, which the program must not close by accident
  *   waits         waits in poll and its like, as parts of the operations that they were for
+ *   stack         a stack of its own for what the program's may be too small for
  *   measure       one operation: caliper and sums; start, fork and end of measuring
  *   wrap_*        the wrappers, generated from one table each
  */
 #ifndef LIFELINE_PRELOAD_IO_H
 #define LIFELINE_PRELOAD_IO_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +33,12 @@ typedef enum io_way { IO_READ, IO_WRITE, IO_SYNC, IO_CONNECT, IO_ACCEPT, IO_WAYS
 /* The name of a caliper; NULL for combinations that do not exist. The last one has no descriptor. */
 const char *io_caliper_name(io_kind kind, io_way way);
 #define IO_WAIT_NAME "wait.poll"
+
+static inline void io_restore_errno(const int *kept) {
+  errno = *kept;
+}
+
+/* First in each function that a wrapper calls around the real call: errno is the program's. */
+#define IO_KEEPS_ERRNO __attribute__((cleanup(io_restore_errno), unused)) const int kept_errno = errno
 
 #endif

@@ -3,6 +3,7 @@
 #include "last.h"
 #include "page.h"
 #include "say.h"
+#include "stack.h"
 #include "vfork.h"
 #include "waits.h"
 
@@ -123,23 +124,23 @@ static void make_known(const io_caliper *caliper) {
   if (caliper != NULL) ll_caliper_unmark(ll_caliper_begin_slowly(caliper->type));
 }
 
-/* Whatever the rules say of the types. A handler in between would do this on its own stack, which may be small. */
-static void start_emitter(void) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+/* Whatever the rules say of the types. */
+static void make_all_known(void *unused) {
+  (void)unused;
   make_known(&wait_poll);
   for (int kind = 0; kind < IO_KINDS; kind++)
     for (int way = 0; way < IO_WAYS; way++)
       make_known(calipers[kind][way]);
-  __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void start_emitter(void) {
+  if (io_on_own_stack(make_all_known, NULL)) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
 }
 
 /* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
  * meanwhile. */
 __attribute__((noinline, cold)) static bool wake(bool masked_wait) {
-  int error = errno;
+  IO_KEEPS_ERRNO;
   bool ready = io_page->state == IO_LOADED;
   if (io_page->state == IO_FORKED) {
     if (io_page->pid == 0) {
@@ -151,7 +152,6 @@ __attribute__((noinline, cold)) static bool wake(bool masked_wait) {
   }
   ready = ready && io_is_here() && has_our_pid() && may_start_here(masked_wait);
   if (ready) start_emitter();
-  errno = error;
   return ready;
 }
 
@@ -182,6 +182,7 @@ static inline uint64_t tick(void) {
 
 /* The emitter decides at its start which clock ticks come from. */
 uint64_t io_begin_later(void) {
+  IO_KEEPS_ERRNO;
   if (ll_tls_folder == NULL && is_running() && may_use_caliper()) ll_caliper_unmark(ll_caliper_begin(wait_poll.type));
   return tick();
 }
@@ -206,6 +207,7 @@ static void begin(io_operation *now, const io_caliper *caliper, bool running) {
 }
 
 void io_begin(io_operation *now, int fd, io_way way) {
+  IO_KEEPS_ERRNO;
   now->caliper = NULL;
   now->sums = NULL;
   now->fd = fd;
@@ -226,6 +228,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
 }
 
 void io_begin_wait(io_operation *now, bool masked) {
+  IO_KEEPS_ERRNO;
   now->caliper = NULL;
   now->sums = NULL;
   now->fd = -1;
@@ -233,6 +236,11 @@ void io_begin_wait(io_operation *now, bool masked) {
   bool running = (waits != NULL || masked) && is_running_in(masked);
   if (waits != NULL) begin(now, waits, running);
   if (now->operation.began == 0) now->operation.began = tick();
+}
+
+/* Ticks of two processors may differ. */
+static uint64_t between(uint64_t began, uint64_t ended) {
+  return ended > began ? ended - began : 0;
 }
 
 static void add(uint64_t *sum, uint64_t value) {
@@ -278,6 +286,7 @@ static io_outcome outcome_of(const io_operation *now, int64_t result) {
 }
 
 void io_end(io_operation *now, int64_t result, double value) {
+  IO_KEEPS_ERRNO;
   bool moved = result > 0 || (result == 0 && value != 0);
   bool measured = now->caliper != NULL || now->sums != NULL;
   if (moved && measured) now->ended = tick(); /* the clock is the larger part of the cost; event loops fail often */
@@ -286,25 +295,29 @@ void io_end(io_operation *now, int64_t result, double value) {
   if (now->caliper != NULL) end_caliper(now, now->waited, moved, result, value);
   if (now->sums == NULL) return;
   bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
-  if (moved) add_sums(now->sums, now->ended - now->operation.began + now->waited, counts_bytes ? (uint64_t)value : 0);
+  if (moved)
+    add_sums(now->sums, between(now->operation.began, now->ended) + now->waited, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
   now->under_way = false;
   io_target_end(now->sums);
 }
 
 void io_abandon(io_operation *now) {
+  IO_KEEPS_ERRNO;
   if (now->caliper != NULL) ll_caliper_unmark(now->operation);
   io_target_end(now->sums);
 }
 
 /* A wait that ends by its timeout is one, too. */
 void io_end_wait(io_operation *now, int64_t result) {
+  IO_KEEPS_ERRNO;
   now->ended = tick();
-  io_waits_add(now->ended - now->operation.began);
+  io_waits_add(between(now->operation.began, now->ended));
   if (now->caliper != NULL) end_caliper(now, 0, result >= 0, result, (double)result);
 }
 
 void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes) {
+  IO_KEEPS_ERRNO;
   if (bytes <= 0) return;
   const io_caliper *caliper = calipers[descriptor.kind][way];
   if (caliper == NULL || began == 0) return;
@@ -313,19 +326,21 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
   if (!running) count_unseen_call();
   if (running && may_use_caliper()) ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
   io_sums *sums = io_target_sums(descriptor.target, way);
-  if (sums != NULL) add_sums(sums, ended - began, (uint64_t)bytes);
+  if (sums != NULL) add_sums(sums, between(began, ended), (uint64_t)bytes);
 }
 
 void io_waits_since(int fd, uint64_t began) {
-  if (io_descriptor_of(fd).kind != IO_UNKNOWN) io_waits_add_for(fd, tick() - began);
+  IO_KEEPS_ERRNO;
+  if (io_descriptor_of(fd).kind != IO_UNKNOWN) io_waits_add_for(fd, between(began, tick()));
 }
 
 void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
+  IO_KEEPS_ERRNO;
   if (bytes <= 0 || (now->caliper == NULL && now->sums == NULL)) return;
   io_descriptor descriptor = io_descriptor_of(fd);
   if (calipers[descriptor.kind][way] == NULL) return;
   io_sums *sums = io_target_sums(descriptor.target, way);
-  if (sums != NULL) add_sums(sums, now->ended - now->operation.began, (uint64_t)bytes);
+  if (sums != NULL) add_sums(sums, between(now->operation.began, now->ended), (uint64_t)bytes);
 }
 
 /* --- the beginning and the end --- */
@@ -347,8 +362,8 @@ static void after_fork(void) {
 }
 
 __attribute__((constructor)) static void start(void) {
+  IO_KEEPS_ERRNO;
   char why[160];
-  int error = errno;
   io_say_begin();
   if (!io_settings_load(&settings, secure_getenv, why, sizeof why)) io_say(why, "the program is not measured");
   if (settings.on) {
@@ -370,7 +385,6 @@ __attribute__((constructor)) static void start(void) {
       io_say("no memory at the start", "the program is not measured");
     }
   }
-  errno = error;
 }
 
 /* A process that ends before it became an emitter. */
@@ -394,32 +408,42 @@ bool io_is_emitting(void) {
 }
 
 /* A shutdown waits seconds for a thread that cannot answer, which the flush finds out first. */
-static void deliver(void) {
+static void deliver(void *unused) {
+  (void)unused;
   if (ll_flush(FINISH_MS) == 0) ll_shutdown(FINISH_MS);
 }
 
+static void flush(void *unused) {
+  (void)unused;
+  ll_flush(FINISH_MS);
+}
+
 void io_flush(void) {
-  if (io_is_emitting()) ll_flush(FINISH_MS);
+  IO_KEEPS_ERRNO;
+  if (io_is_emitting()) io_on_own_stack(flush, NULL);
 }
 
 void io_finish(void) {
-  int error = errno;
+  IO_KEEPS_ERRNO;
   if (io_is_emitting())
-    deliver();
+    io_on_own_stack(deliver, NULL);
   else
     leave_unseen();
-  errno = error;
+}
+
+static void shut_down(void *unused) {
+  (void)unused;
+  ll_shutdown(FINISH_MS);
 }
 
 /* The emitter ends even if its sink does not answer: what is left of it would break the rules that the program sets. */
 void io_stop(const char *why) {
-  int error = errno;
+  IO_KEEPS_ERRNO;
   if (io_is_emitting()) {
     io_say(why, "it is not measured from now on");
-    ll_shutdown(FINISH_MS);
+    io_on_own_stack(shut_down, NULL);
   } else {
     leave_unseen();
   }
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
-  errno = error;
 }

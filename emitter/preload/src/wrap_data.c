@@ -24,13 +24,13 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
 }
 
 #define TRANSFER(name, fd, way, parameters, arguments) MOVE(name, fd, way, 0, parameters, arguments)
-#define MOVE(name, fd, way, bytes_asked, parameters, arguments)                                                        \
+#define MOVE(name, fd, direction, bytes_asked, parameters, arguments)                                                  \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     IO_OPERATION;                                                                                                      \
-    io_begin(&operation, fd, way);                                                                                     \
+    io_begin(&operation, fd, direction);                                                                               \
     ssize_t result = CALL(name) arguments;                                                                             \
-    operation.asked = way != IO_WRITE ? 0 : result < 0 ? 1 : (bytes_asked); /* read what the kernel could read */      \
+    operation.asked = operation.way != IO_WRITE ? 0 : result < 0 ? 1 : (bytes_asked); /* what the kernel could read */ \
     io_end_bytes(&operation, result);                                                                                  \
     return result;                                                                                                     \
   }
@@ -44,14 +44,19 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
     return peeked;                                                                                                     \
   }
 
-#define RECEIVE(name, parameters, arguments)                                                                           \
+/* With MSG_TRUNC the result is the length of the message, of which no more than there was room for has moved. */
+static int64_t moved(ssize_t result, uint64_t room) {
+  return result > 0 && (uint64_t)result > room ? (int64_t)room : result;
+}
+
+#define RECEIVE(name, room, parameters, arguments)                                                                     \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
     PEEKS(ssize_t, name, arguments)                                                                                    \
     IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, IO_READ);                                                                                 \
     ssize_t result = CALL(name) arguments;                                                                             \
-    io_end_bytes(&operation, result);                                                                                  \
+    io_end_bytes(&operation, moved(result, room));                                                                     \
     return result;                                                                                                     \
   }
 
@@ -69,14 +74,14 @@ TRANSFER(preadv, fd, IO_READ, (int fd, const struct iovec *to, int count, off_t 
 TRANSFER(preadv64, fd, IO_READ, (int fd, const struct iovec *to, int count, off64_t at), (fd, to, count, at))
 TRANSFER(preadv2, fd, IO_READ, (int fd, const struct iovec *to, int count, off_t at, int flags), (fd, to, count, at, flags))
 TRANSFER(preadv64v2, fd, IO_READ, (int fd, const struct iovec *to, int count, off64_t at, int flags), (fd, to, count, at, flags))
-RECEIVE(recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
-RECEIVE(__recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags))
-RECEIVE(recvfrom, (int fd, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
+RECEIVE(recv, bytes, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
+RECEIVE(__recv_chk, bytes, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags))
+RECEIVE(recvfrom, bytes, (int fd, void *to, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
          (fd, to, bytes, flags, from, from_bytes))
-RECEIVE(__recvfrom_chk,
+RECEIVE(__recvfrom_chk, bytes,
          (int fd, void *to, size_t bytes, size_t room, int flags, struct sockaddr *from, socklen_t *from_bytes),
          (fd, to, bytes, room, flags, from, from_bytes))
-RECEIVE(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+RECEIVE(recvmsg, bytes_of(message->msg_iov, message->msg_iovlen), (int fd, struct msghdr *message, int flags), (fd, message, flags))
 
 MOVE(__write, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes), (fd, from, bytes))
 MOVE(__pwrite64, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
@@ -92,8 +97,17 @@ MOVE(send, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, int fla
 MOVE(sendto, fd, IO_WRITE, bytes, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
          (fd, from, bytes, flags, to, to_bytes))
 MOVE(sendmsg, fd, IO_WRITE, bytes_of(message->msg_iov, message->msg_iovlen), (int fd, const struct msghdr *message, int flags), (fd, message, flags))
-MOVE(vmsplice, fd, IO_WRITE, bytes_of(from, (size_t)count), (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
 /* clang-format on */
+
+/* On the end of a pipe that is read it reads. */
+static io_way vmsplice_way(int fd) {
+  IO_KEEPS_ERRNO;
+  int flags = (int)syscall(SYS_fcntl, fd, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY ? IO_READ : IO_WRITE;
+}
+
+MOVE(vmsplice, fd, vmsplice_way(fd), bytes_of(from, (size_t)count),
+     (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
 
 /* The library logs with it: see say.h. */
 WRAPPED(ssize_t, write, (int fd, const void *from, size_t bytes)) {
@@ -114,7 +128,7 @@ WRAPPED(ssize_t, write, (int fd, const void *from, size_t bytes)) {
 static int64_t bytes_in(const struct mmsghdr *messages, int count) {
   int64_t bytes = 0;
   for (int i = 0; i < count; i++)
-    bytes += messages[i].msg_len;
+    bytes += moved(messages[i].msg_len, bytes_of(messages[i].msg_hdr.msg_iov, messages[i].msg_hdr.msg_iovlen));
   return count < 0 ? count : bytes;
 }
 

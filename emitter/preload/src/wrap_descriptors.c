@@ -24,9 +24,7 @@ static bool is_of_library(void) {
 static int opened(int fd, const char *path) {
   if (fd < 0 || __atomic_load_n(&io_on, __ATOMIC_RELAXED) == 0) return fd;
   if (is_of_library()) return io_own_keep(fd);
-  int error = errno;
   io_descriptor_opened(fd, path);
-  errno = error;
   return fd;
 }
 

@@ -4,6 +4,7 @@
 #include "measure.h"
 #include "program.h"
 #include "real.h"
+#include "stack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,18 +33,43 @@ static bool names_us(const char *list) {
   return false;
 }
 
+/* A program that is to run: its path, or its name in PATH. */
+typedef struct candidate {
+  const char *file;
+  bool by_name;
+  bool can_run;
+  bool harms;
+} candidate;
+
+/* With room for paths and pieces of the file, which a small stack has not. */
+static void look_at(void *given) {
+  candidate *now = given;
+  char found[PATH_MAX];
+  const char *path = now->file;
+  if (now->by_name) path = program_find(now->file, found, sizeof found) ? found : "";
+  now->can_run = program_is_executable(path);
+  program_unmeasurable(path, &now->harms);
+}
+
+/* Under a filter nothing is looked at: that would break its rules. Without an answer nothing changes. */
+static candidate consider(const char *file, bool by_name) {
+  IO_KEEPS_ERRNO;
+  candidate now = {file, by_name, false, false};
+  if (ll_tls_inside != 0 || file == NULL) return now;
+  if (io_is_filtered())
+    now.harms = true;
+  else
+    io_on_own_stack(look_at, &now);
+  return now;
+}
+
 /* The variable in the environment, if it names us and the program must not get it; else NULL. A program that is not
- * measured any more has children, too. Under a filter nothing is looked at: they would break its rules. */
-static char *const *harmful(const char *path, char *const environment[]) {
-  bool harms = true;
-  int error = errno;
-  if (ll_tls_inside != 0 || environment == NULL) return NULL;
+ * measured any more has children, too. */
+static char *const *harmful(const candidate *now, char *const environment[]) {
+  if (!now->harms || environment == NULL) return NULL;
   while (*environment != NULL && strncmp(*environment, VARIABLE, strlen(VARIABLE)) != 0)
     environment++;
-  if (*environment == NULL || !names_us(*environment + strlen(VARIABLE))) return NULL;
-  if (!io_is_filtered()) program_unmeasurable(path, &harms);
-  errno = error;
-  return harms ? environment : NULL;
+  return *environment != NULL && names_us(*environment + strlen(VARIABLE)) ? environment : NULL;
 }
 
 static size_t length(char *const environment[]) {
@@ -71,46 +97,37 @@ static char *const *without_us(char *const environment[], char *const *variable,
   return kept;
 }
 
-static bool find_unless_filtered(const char *file, char path[PATH_MAX]) {
-  return ll_tls_inside == 0 && !io_is_filtered() && program_find(file, path, PATH_MAX);
-}
-
-#define WITHOUT_US_IF_HARMFUL(path)                                                                                    \
-  char *const *variable = harmful(path, environment);                                                                  \
+#define WITHOUT_US_IF_HARMFUL(file, by_name)                                                                           \
+  candidate now = consider(file, by_name);                                                                             \
+  char *const *variable = harmful(&now, environment);                                                                  \
   char *kept[variable != NULL ? length(environment) + 1 : 1], text[variable != NULL ? strlen(*variable) + 1 : 1];      \
   if (variable != NULL) environment = without_us(environment, variable, kept, text)
 
 /* --- becoming: each goes on to its own next function, since one of these may be made from another --- */
 
-static void finish_before(const char *path) {
-  if (io_is_on() && program_is_executable(path)) io_finish();
-}
+#define BECOMES(file, by_name)                                                                                         \
+  WITHOUT_US_IF_HARMFUL(file, by_name);                                                                                \
+  if (now.can_run && io_is_on()) io_finish()
 
 WRAPPED(int, execve, (const char *path, char *const argv[], char *const environment[])) {
-  finish_before(path);
-  WITHOUT_US_IF_HARMFUL(path);
+  BECOMES(path, false);
   return CALL(execve)(path, argv, environment);
 }
 
 WRAPPED(int, execv, (const char *path, char *const argv[])) {
   char *const *environment = environ;
-  finish_before(path);
-  WITHOUT_US_IF_HARMFUL(path);
+  BECOMES(path, false);
   return variable != NULL ? CALL(execve)(path, argv, environment) : CALL(execv)(path, argv);
 }
 
 WRAPPED(int, execvpe, (const char *file, char *const argv[], char *const environment[])) {
-  char path[PATH_MAX] = "";
-  if (find_unless_filtered(file, path) && io_is_on()) io_finish();
-  WITHOUT_US_IF_HARMFUL(path);
+  BECOMES(file, true);
   return CALL(execvpe)(file, argv, environment);
 }
 
 WRAPPED(int, execvp, (const char *file, char *const argv[])) {
   char *const *environment = environ;
-  char path[PATH_MAX] = "";
-  if (find_unless_filtered(file, path) && io_is_on()) io_finish();
-  WITHOUT_US_IF_HARMFUL(path);
+  BECOMES(file, true);
   return variable != NULL ? CALL(execvpe)(file, argv, environment) : CALL(execvp)(file, argv);
 }
 
@@ -151,15 +168,13 @@ BECOME_LISTED(execle, own_execve(file, argv, va_arg(more, char *const *)))
 WRAPPED(int, posix_spawn,
         (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
          char *const argv[], char *const environment[])) {
-  WITHOUT_US_IF_HARMFUL(path);
+  WITHOUT_US_IF_HARMFUL(path, false);
   return CALL(posix_spawn)(pid, path, actions, attributes, argv, environment);
 }
 
 WRAPPED(int, posix_spawnp,
         (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
          char *const argv[], char *const environment[])) {
-  char path[PATH_MAX] = "";
-  find_unless_filtered(file, path);
-  WITHOUT_US_IF_HARMFUL(path);
+  WITHOUT_US_IF_HARMFUL(file, true);
   return CALL(posix_spawnp)(pid, file, actions, attributes, argv, environment);
 }

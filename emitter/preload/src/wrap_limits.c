@@ -3,6 +3,7 @@
 #include "measure.h"
 #include "real.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -30,7 +31,11 @@ typedef int setter(__rlimit_resource_t, const struct rlimit *);
 /* A hard limit from outside may not allow more; then the program gets what it asked for. */
 static int set(int resource, const struct rlimit *limit, setter *call) {
   struct rlimit more = {raise_one(limit->rlim_cur), raise_one(limit->rlim_max)};
-  if (call(resource, &more) != 0) return call(resource, limit);
+  int error = errno;
+  if (call(resource, &more) != 0) {
+    errno = error;
+    return call(resource, limit);
+  }
   raised[resource] = more.rlim_cur == RLIM_INFINITY ? 0 : more.rlim_cur;
   return 0;
 }

@@ -26,6 +26,9 @@ typedef struct beginning {
   void *argument;
 } beginning;
 
+/* A program with mlockall has all of a stack in memory; and the default follows its limits, which may be small. */
+enum { STACK_BYTES = 1 << 20 };
+
 static void count_thread(uint32_t change) {
   if (io_page != NULL) __atomic_fetch_add(&io_page->threads, change, __ATOMIC_RELAXED);
 }
@@ -72,7 +75,10 @@ WRAPPED(int, pthread_create,
   beginning *kept = keep((beginning){.posix = function, .argument = argument});
   if (kept == NULL) return EAGAIN;
   count_thread(1);
-  int error = CALL(pthread_create)(thread, attributes, posix_inside, kept);
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, STACK_BYTES);
+  int error = CALL(pthread_create)(thread, attributes != NULL ? attributes : &small, posix_inside, kept);
   if (error == 0) return 0;
   count_thread(-1u);
   free(kept);

@@ -7,9 +7,10 @@
  *   bytes read     what the caller got, plus what is in the buffer after the call, minus what was in it before
  *   bytes written  what the caller gave, plus what was in the buffer before the call, minus what is in it after
  *
- * Before a call that its buffer can serve, nothing happens but this comparison. Other calls hold the stream's lock, so
- * that no other thread's bytes are counted. Not seen: what libc writes at exit, formatted input, wide characters, and
- * what a formatted call writes beyond 1,024 bytes when more than that were free in the buffer.
+ * A seek discards what is in the buffer and may fill it: then the buffer holds what it read. Any call may first write
+ * what an earlier one left there. Before a call that its buffer can serve, nothing happens but this comparison. Other
+ * calls hold the stream's lock, so that no other thread's bytes are counted. Not seen: what libc writes at exit,
+ * formatted input, wide characters, and what a seek beyond the file's end reads.
  */
 #include "declarations.h"
 #include "descriptors.h"
@@ -17,14 +18,15 @@
 #include "own.h"
 #include "real.h"
 
+#include <errno.h>
 #include <string.h>
-
-enum { FORMATTED_MOST = 1024 }; /* bytes that a formatted call is expected to write at most */
 
 typedef struct call {
   FILE *file;
   uint64_t began;
-  size_t held;
+  size_t unread, unwritten;
+  off64_t offset; /* where the buffer ends in the file, if libc knows */
+  const char *end;
 } call;
 
 static size_t unread(const FILE *file) {
@@ -51,22 +53,33 @@ static bool lock(FILE *file, bool waits) {
   return true;
 }
 
-#define IS_LOCKED(name) (__builtin_strstr(#name, "unlocked") == NULL)
-
-#define MEASURED(now, from, how, name, arguments)                                                                      \
-  if (!lock(from, IS_LOCKED(name))) return CALL(name) arguments;                                                       \
-  call now __attribute__((cleanup(unlock))) = {from, 0, 0};                                                            \
-  now.held = how(from);                                                                                                \
-  now.began = io_begin_later()
-
-static void end_read(const call *now, int64_t got) {
-  io_add(io_descriptor_of(fileno_unlocked(now->file)), IO_READ, now->began,
-         got + (int64_t)unread(now->file) - (int64_t)now->held);
+static call begin(FILE *file) {
+  return (call){file, io_begin_later(), unread(file), unwritten(file), file->_offset, file->_IO_read_end};
 }
 
-static void end_write(const call *now, int64_t given) {
-  io_add(io_descriptor_of(fileno_unlocked(now->file)), IO_WRITE, now->began,
-         given + (int64_t)now->held - (int64_t)unwritten(now->file));
+#define IS_LOCKED(name) (__builtin_strstr(#name, "unlocked") == NULL)
+
+#define MEASURED(now, from, name, arguments)                                                                           \
+  if (!lock(from, IS_LOCKED(name))) return CALL(name) arguments;                                                       \
+  call now __attribute__((cleanup(unlock))) = begin(from)
+
+/* A stream in memory, or of the program's own functions, has a negative descriptor, which is not measured. */
+static void add(const call *now, io_way way, int64_t bytes) {
+  if (bytes > 0) io_add(io_descriptor_of(now->file->_fileno), way, now->began, bytes);
+}
+
+/* `got` bytes by the caller, or `given` by it. */
+static void finish(const call *now, int64_t got, int64_t given) {
+  add(now, IO_READ, got + (int64_t)unread(now->file) - (int64_t)now->unread);
+  add(now, IO_WRITE, given + (int64_t)now->unwritten - (int64_t)unwritten(now->file));
+}
+
+/* A buffer that had to be written first was empty then. */
+static void end_seek(const call *now) {
+  const FILE *file = now->file;
+  bool filled = now->unwritten > 0 || file->_offset != now->offset || file->_IO_read_end != now->end;
+  if (filled) add(now, IO_READ, file->_IO_read_end - file->_IO_buf_base);
+  add(now, IO_WRITE, (int64_t)now->unwritten - (int64_t)unwritten(file));
 }
 
 /* --- reading --- */
@@ -75,9 +88,9 @@ static void end_write(const call *now, int64_t given) {
 #define INPUT(type, name, parameters, arguments, enough, got)                                                          \
   WRAPPED(type, name, parameters) {                                                                                    \
     if (!io_is_on() || (enough)) return CALL(name) arguments;                                                          \
-    MEASURED(now, file, unread, name, arguments);                                                                      \
+    MEASURED(now, file, name, arguments);                                                                              \
     type result = CALL(name) arguments;                                                                                \
-    end_read(&now, (int64_t)(got));                                                                                    \
+    finish(&now, (int64_t)(got), 0);                                                                                   \
     return result;                                                                                                     \
   }
 
@@ -89,10 +102,10 @@ static bool has_line(const FILE *file, int end) {
 #define LINE(type, name, parameters, arguments, end, got)                                                              \
   WRAPPED(type, name, parameters) {                                                                                    \
     if (!io_is_on()) return CALL(name) arguments;                                                                      \
-    MEASURED(now, file, unread, name, arguments);                                                                      \
+    MEASURED(now, file, name, arguments);                                                                              \
     bool served = has_line(file, end);                                                                                 \
     type result = CALL(name) arguments;                                                                                \
-    if (!served) end_read(&now, (int64_t)(got));                                                                       \
+    if (!served) finish(&now, (int64_t)(got), 0);                                                                      \
     return result;                                                                                                     \
   }
 
@@ -116,6 +129,9 @@ LINE(ssize_t, getdelim, (char **line, size_t *bytes, int end, FILE *file), (line
 LINE(ssize_t, __getdelim, (char **line, size_t *bytes, int end, FILE *file), (line, bytes, end, file), end, result > 0 ? result : 0)
 INPUT(int, fgetc, (FILE *file), (file), unread(file) > 0, result != EOF)
 INPUT(int, getc, (FILE *file), (file), unread(file) > 0, result != EOF)
+INPUT(int, _IO_getc, (FILE *file), (file), unread(file) > 0, result != EOF)
+INPUT(int, fgetc_unlocked, (FILE *file), (file), unread(file) > 0, result != EOF)
+INPUT(int, getc_unlocked, (FILE *file), (file), unread(file) > 0, result != EOF)
 INPUT(int, __uflow, (FILE *file), (file), unread(file) > 0, result != EOF)
 INPUT(int, __underflow, (FILE *file), (file), unread(file) > 0, 0)
 
@@ -124,9 +140,9 @@ INPUT(int, __underflow, (FILE *file), (file), unread(file) > 0, 0)
 #define OUTPUT(type, name, parameters, arguments, enough, given)                                                       \
   WRAPPED(type, name, parameters) {                                                                                    \
     if (!io_is_on() || (enough)) return CALL(name) arguments;                                                          \
-    MEASURED(now, file, unwritten, name, arguments);                                                                   \
+    MEASURED(now, file, name, arguments);                                                                   \
     type result = CALL(name) arguments;                                                                                \
-    end_write(&now, (int64_t)(given));                                                                                 \
+    finish(&now, 0, (int64_t)(given));                                                                                 \
     return result;                                                                                                     \
   }
 
@@ -136,21 +152,36 @@ OUTPUT(int, fputs, (const char *text, FILE *file), (text, file), strlen(text) < 
 OUTPUT(int, fputs_unlocked, (const char *text, FILE *file), (text, file), strlen(text) < room(file), result != EOF ? strlen(text) : 0)
 OUTPUT(int, fputc, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
 OUTPUT(int, putc, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
+OUTPUT(int, _IO_putc, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
+OUTPUT(int, fputc_unlocked, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
+OUTPUT(int, putc_unlocked, (int byte, FILE *file), (byte, file), room(file) > 1, result != EOF)
 OUTPUT(int, __overflow, (FILE *file, int byte), (file, byte), room(file) > 1, result != EOF && byte != EOF)
-OUTPUT(int, vfprintf, (FILE *file, const char *format, va_list more), (file, format, more), room(file) > FORMATTED_MOST, result > 0 ? result : 0)
-OUTPUT(int, __vfprintf_chk, (FILE *file, int flag, const char *format, va_list more), (file, flag, format, more), room(file) > FORMATTED_MOST, result > 0 ? result : 0)
+OUTPUT(int, vfprintf, (FILE *file, const char *format, va_list more), (file, format, more), false, result > 0 ? result : 0)
+OUTPUT(int, __vfprintf_chk, (FILE *file, int flag, const char *format, va_list more), (file, flag, format, more), false, result > 0 ? result : 0)
 /* clang-format on */
 
 WRAPPED(int, puts, (const char *text)) {
   if (!io_is_on()) return CALL(puts)(text);
-  MEASURED(now, stdout, unwritten, puts, (text));
+  MEASURED(now, stdout, puts, (text));
   int result = CALL(puts)(text);
-  end_write(&now, result != EOF ? (int64_t)strlen(text) + 1 : 0);
+  finish(&now, 0, result != EOF ? (int64_t)strlen(text) + 1 : 0);
   return result;
+}
+
+WRAPPED(int, getchar, (void)) {
+  return getc(stdin);
+}
+
+WRAPPED(int, getchar_unlocked, (void)) {
+  return getc_unlocked(stdin);
 }
 
 WRAPPED(int, putchar, (int byte)) {
   return putc(byte, stdout);
+}
+
+WRAPPED(int, putchar_unlocked, (int byte)) {
+  return putc_unlocked(byte, stdout);
 }
 
 /* The formatted ones are those with a list of arguments, wrapped above. */
@@ -177,21 +208,72 @@ WRAPPED(int, __vprintf_chk, (int flag, const char *format, va_list more)) {
   return __vfprintf_chk(stdout, flag, format, more);
 }
 
-/* NULL stands for all streams, which cannot be measured. */
+/* To a descriptor, by one or more writes. */
+#define DIRECT(name, parameters, arguments)                                                                            \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    IO_OPERATION;                                                                                                      \
+    io_begin(&operation, fd, IO_WRITE);                                                                                \
+    int result = CALL(name) arguments;                                                                                 \
+    io_end_bytes(&operation, result);                                                                                  \
+    return result;                                                                                                     \
+  }
+DIRECT(vdprintf, (int fd, const char *format, va_list more), (fd, format, more))
+DIRECT(__vdprintf_chk, (int fd, int flag, const char *format, va_list more), (fd, flag, format, more))
+FORMATTED(dprintf, (int fd, const char *format, ...), format, vdprintf(fd, format, more))
+FORMATTED(__dprintf_chk, (int fd, int flag, const char *format, ...), format, __vdprintf_chk(fd, flag, format, more))
+
+/* --- streams as a whole --- */
+
+/* As libc does for NULL, which stands for all streams; one that fails is tried again by libc, which says so. */
+static void flush_each(void) {
+  int error = errno;
+  _IO_list_lock();
+  for (FILE *file = _IO_list_all; file != NULL; file = file->_chain)
+    if (unwritten(file) > 0) fflush(file);
+  _IO_list_unlock();
+  errno = error;
+}
+
 #define FLUSH(name)                                                                                                    \
   WRAPPED(int, name, (FILE * file)) {                                                                                  \
+    if (io_is_on() && file == NULL) flush_each();                                                                      \
     if (file == NULL || !io_is_on() || unwritten(file) == 0) return CALL(name)(file);                                  \
-    MEASURED(now, file, unwritten, name, (file));                                                                      \
+    MEASURED(now, file, name, (file));                                                                                 \
     int result = CALL(name)(file);                                                                                     \
-    end_write(&now, 0);                                                                                                \
+    finish(&now, 0, 0);                                                                                                \
     return result;                                                                                                     \
   }
 FLUSH(fflush)
 FLUSH(fflush_unlocked)
 
+#define SEEK(name, parameters, arguments)                                                                              \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    if (!io_is_on()) return CALL(name) arguments;                                                                      \
+    MEASURED(now, file, name, arguments);                                                                              \
+    int result = CALL(name) arguments;                                                                                 \
+    end_seek(&now);                                                                                                    \
+    return result;                                                                                                     \
+  }
+SEEK(fseek, (FILE * file, long at, int from), (file, at, from))
+SEEK(fseeko, (FILE * file, off_t at, int from), (file, at, from))
+SEEK(fseeko64, (FILE * file, off64_t at, int from), (file, at, from))
+SEEK(fsetpos, (FILE * file, const fpos_t *at), (file, at))
+SEEK(fsetpos64, (FILE * file, const fpos64_t *at), (file, at))
+
+WRAPPED(void, rewind, (FILE * file)) {
+  if (!io_is_on()) {
+    CALL(rewind)(file);
+    return;
+  }
+  MEASURED(now, file, rewind, (file));
+  CALL(rewind)(file);
+  end_seek(&now);
+}
+
 /* libc closes the descriptor itself. */
 static void forget(FILE *file) {
-  int fd = fileno(file);
+  int fd = file->_fileno;
   if (ll_tls_inside != 0) io_own_forget(fd);
   io_descriptor_closed(fd);
 }
@@ -199,7 +281,7 @@ static void forget(FILE *file) {
 WRAPPED(int, fclose, (FILE * file)) {
   if (file == NULL || __atomic_load_n(&io_on, __ATOMIC_RELAXED) == 0) return CALL(fclose)(file);
   size_t left = io_is_on() ? unwritten(file) : 0;
-  io_descriptor descriptor = left > 0 ? io_descriptor_of(fileno(file)) : (io_descriptor){IO_UNKNOWN, {0, 0}};
+  io_descriptor descriptor = left > 0 ? io_descriptor_of(file->_fileno) : (io_descriptor){IO_UNKNOWN, {0, 0}};
   uint64_t began = left > 0 ? io_begin_later() : 0;
   forget(file);
   int result = CALL(fclose)(file);

@@ -400,6 +400,56 @@ static void habit_limits(void) {
   CHECK(status_of(child) == 0);
 }
 
+/* With most of it used by the program itself. */
+static void *work_on_little(void *ran) {
+  volatile char own[7000];
+  own[0] = 0;
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, folder, O_TMPFILE | O_RDWR, 0600);
+  CHECK(fd >= 0);
+  put(fd, 20);
+  CHECK(pread(fd, bytes, sizeof bytes, 0) == sizeof bytes);
+  dprintf(fd, "%d\n", 1);
+  if (vfork() == 0) {
+    execl("/bin/true", "true", NULL);
+    _exit(1);
+  }
+  CHECK(wait(NULL) > 0);
+  *(int *)ran = 1 + own[0];
+  return NULL;
+}
+
+/* The first work of the process is that of a thread with the smallest stack that there is. */
+static void habit_little(void) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  int ran = 0;
+  pthread_attr_init(&attributes);
+  CHECK(pthread_attr_setstacksize(&attributes, 16384) == 0);
+  CHECK(pthread_create(&thread, &attributes, work_on_little, &ran) == 0);
+  CHECK(pthread_join(thread, NULL) == 0 && ran == 1);
+}
+
+static long locked_bytes(void) {
+  static char text[8192];
+  FILE *status = fopen("/proc/self/status", "r");
+  CHECK(status != NULL);
+  size_t got = fread(text, 1, sizeof text - 1, status);
+  text[got] = '\0';
+  fclose(status);
+  const char *line = strstr(text, "VmLck:");
+  return line != NULL ? atol(line + 6) * 1024 : 0;
+}
+
+/* Tells how much the program has locked in memory, before and after its first work. */
+static void habit_locked(void) {
+  CHECK(mlockall(MCL_CURRENT | MCL_FUTURE) == 0);
+  put(file("data"), 20);
+  usleep(200000); /* the library's threads run */
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  printf("locked %ld resident %ld\n", locked_bytes(), used.ru_maxrss * 1024);
+}
+
 static void habit_slow(void) {
   int fd = file("slow");
   for (int i = 0; i < 25; i++) {
@@ -503,7 +553,7 @@ int main(int argc, char **argv) {
                 {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
                 {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn},
                 {"fifo", habit_fifo},       {"shared", habit_shared},     {"executed", habit_executed},
-                {"masked", habit_masked}};
+                {"masked", habit_masked},   {"little", habit_little},     {"locked", habit_locked}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

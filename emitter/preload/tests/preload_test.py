@@ -14,7 +14,7 @@ from pathlib import Path
 from preload import BIN, PYTHON, Preloaded
 
 ROOT = Path(__file__).resolve().parents[3]
-CALLS, HABITS = BIN / "preload-calls", BIN / "preload-habits"
+CALLS, HABITS, SIZES = BIN / "preload-calls", BIN / "preload-habits", BIN / "preload-sizes"
 BLOCK = 100  # bytes that calls.c and habits.c move at once
 
 
@@ -242,6 +242,23 @@ class Measured(Preloaded):
         self.assertEqual(self.caliper("net.receive", events=events), (5, 5 * BLOCK))
         self.assertIn(self.caliper("wait.poll", events=events)[0], (6, 7))  # old kernels have no epoll_pwait2
 
+    def test_what_each_call_moves_is_what_the_kernel_has_counted(self):
+        """And errno is as without the preload."""
+        def run(run):
+            folder = self.folder / ("sizes" + "x" * runs.index(run))
+            folder.mkdir()
+            return folder, run(SIZES, folder).stdout
+        runs = [lambda *program: subprocess.run(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, text=True), self.run_measured]
+        (_, plain), (folder, measured) = map(run, runs)
+        self.assertNotIn("errno", plain)
+        self.assertNotIn("errno", measured)
+        events = self.events()
+        for name, *moved in re.findall(r"row (\S+) (\d+) (\d+)\n", plain):
+            with self.subTest(name):
+                found = [sum(self.targets(f"{kind}.{way}", events=events).get(str(folder / name), {"nbytes": 0})["nbytes"] for kind in ("disk", "pipe"))
+                         for way in ("read", "write")]
+                self.assertEqual(found, [int(count) for count in moved])
+
     def test_a_list_says_what_is_measured(self):
         self.run_measured(CALLS, self.folder, options=["--for", "net.send,fsync"])
         self.assertEqual({event["operation"] for event in self.events() if event["type"] == "io.target"}, {"net.send", "disk.sync"})
@@ -452,6 +469,16 @@ class Unharmed(Preloaded):
     def test_a_handler_that_opens_files_while_programs_are_started_gets_its_own(self):
         self.habit("spawn")
         self.assertEqual(self.written("data"), 1)
+
+    def test_a_thread_with_a_small_stack_may_be_the_first_to_work(self):
+        self.habit("little")
+
+    def test_a_program_that_locks_its_memory_has_little_more_of_it(self):
+        plain = subprocess.run([HABITS, "locked", self.folder], stdout=subprocess.PIPE, check=True, text=True)
+        if plain.stdout.startswith("locked 0 "):
+            self.skipTest("this user may lock no memory")
+        more = int(self.habit("locked").stdout.split()[3]) - int(plain.stdout.split()[3])
+        self.assertLess(more, 72_000_000)
 
     def test_many_threads(self):
         done = subprocess.run(self.command(HABITS, "threads", self.folder, 20000), env=self.environment, stdout=subprocess.PIPE,
