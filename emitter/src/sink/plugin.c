@@ -21,6 +21,7 @@ enum { SCHEME_MAX = 16 };
 static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
   size_t length = strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789");
   if (length == 0 || length >= SCHEME_MAX || url[length] != ':') return false;
+  if (strncmp(url + length, "://", 3) != 0 && strncmp(url, "null:", 5) != 0) return false; /* localhost:4222 */
   memcpy(scheme, url, length);
   scheme[length] = '\0';
   return true;
@@ -93,7 +94,8 @@ static void list_installed(char *list, size_t list_bytes) {
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes) {
   char scheme[SCHEME_MAX], path[PATH_MAX];
   if (!scheme_of(url, scheme)) {
-    snprintf(why, why_bytes, "the URL of the sink must begin with nats://, kafka://, file:/// or null:");
+    snprintf(why, why_bytes,
+             "the URL of the sink must begin with nats://, kafka://, file:/// or null:, such as nats://127.0.0.1:4222");
     return NULL;
   }
   if (strcmp(scheme, ll_sink_null.scheme) == 0) return &ll_sink_null;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.live.ConfigOptions;
+import io.lifeline.jobs.live.BrokerOptions;
 import io.lifeline.jobs.live.Hosts;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true)
 final class AlertsCommand implements Callable<Integer> {
 
-  @Mixin private ConfigOptions options;
+  @Mixin private BrokerOptions options;
   @Spec private CommandSpec spec;
 
   @Option(names = "--all", description = "Also print cleared alerts.")

@@ -5,11 +5,10 @@ import io.lifeline.codec.RejectedBatchException;
 import io.lifeline.jobs.archive.cli.TimeOption;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
-import io.lifeline.jobs.live.ConfigOptions;
+import io.lifeline.jobs.live.BrokerOptions;
 import io.lifeline.jobs.live.Hosts;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -27,11 +26,7 @@ final class DirectoryOptions {
   private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(15);
   private static final long NS_PER_MS = 1_000_000;
 
-  @Mixin private final ConfigOptions config = new ConfigOptions();
-
-  @Option(names = "--broker", paramLabel = "URL",
-      description = "broker whose emitters are shown: broker.url of the jobs. Credentials: see --config")
-  private String broker;
+  @Mixin private final BrokerOptions broker = new BrokerOptions();
 
   @Option(names = "--history", paramLabel = "TIME", defaultValue = "1h",
       description = "how far back to read: 30s, 10m, 1h (default: ${DEFAULT-VALUE}). Emitters that sent nothing since"
@@ -41,9 +36,7 @@ final class DirectoryOptions {
   @Spec(Spec.Target.MIXEE) private CommandSpec command;
 
   JobConfig settings() {
-    JobConfig settings = broker == null ? config.load() : config.load(Keys.BROKER_URL_KEY, broker);
-    settings.get(Keys.BROKER_URL_KEY); // reports that it is missing
-    return settings;
+    return broker.load();
   }
 
   /** Reads what the broker has stored until now. */

@@ -5,11 +5,10 @@ import io.lifeline.jobs.archive.export.JsonLines;
 import io.lifeline.jobs.core.Glob;
 import io.lifeline.jobs.core.Terminal;
 import io.lifeline.jobs.core.config.JobConfig;
-import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.filter.Condition;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
-import io.lifeline.jobs.live.ConfigOptions;
+import io.lifeline.jobs.live.BrokerOptions;
 import io.lifeline.jobs.live.Hosts;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -59,11 +58,7 @@ public final class TailCommand implements Callable<Integer> {
   /** How long a slow output is waited for when the command is asked to end. */
   private static final long END_MS = TimeUnit.SECONDS.toMillis(5);
 
-  @Mixin private final ConfigOptions config = new ConfigOptions();
-
-  @Option(names = "--broker", paramLabel = "URL",
-      description = "broker whose events are printed: broker.url of the jobs. Credentials: see --config")
-  private String broker;
+  @Mixin private final BrokerOptions broker = new BrokerOptions();
 
   @Option(names = "--history", paramLabel = "TIME",
       description = "first print what the broker stored during the last TIME, such as 10m")
@@ -105,8 +100,7 @@ public final class TailCommand implements Callable<Integer> {
       throw wrong("--count is at least 1");
     }
     LiveStart start = start();
-    JobConfig settings = broker == null ? config.load() : config.load(Keys.BROKER_URL_KEY, broker);
-    settings.get(Keys.BROKER_URL_KEY); // reports that it is missing before anything is started
+    JobConfig settings = broker.load();
     boolean isTerminal = Terminal.isTerminal(1);
     Printer printer = new Printer(standardOutput, spec.commandLine().getErr(), isTerminal);
     LineText format = json ? new JsonLines()::append : new ColumnText(ZoneId.systemDefault(), hasColour(isTerminal));
