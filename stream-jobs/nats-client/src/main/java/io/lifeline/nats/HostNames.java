@@ -1,6 +1,8 @@
 package io.lifeline.nats;
 
+import java.io.IOException;
 import java.net.Socket;
+import java.security.GeneralSecurityException;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLEngine;
@@ -17,10 +19,25 @@ final class HostNames extends X509ExtendedTrustManager {
   /** Java's name for host name verification by RFC 2818. */
   private static final String COMPARED = "HTTPS";
 
-  private final X509ExtendedTrustManager trusted;
+  /** Makes the trust manager of one handshake. */
+  interface Source {
+    X509ExtendedTrustManager get() throws GeneralSecurityException, IOException;
+  }
 
-  HostNames(X509ExtendedTrustManager trusted) {
+  private final Source trusted;
+
+  /** @throws IllegalArgumentException with a message for the user if there is no trust manager now */
+  HostNames(Source trusted) throws GeneralSecurityException, IOException {
     this.trusted = trusted;
+    trusted.get();
+  }
+
+  private X509ExtendedTrustManager trusted() throws CertificateException {
+    try {
+      return trusted.get();
+    } catch (GeneralSecurityException | IOException | IllegalArgumentException e) {
+      throw new CertificateException("the CA certificates cannot be used: " + e.getMessage(), e);
+    }
   }
 
   @Override
@@ -31,7 +48,7 @@ final class HostNames extends X509ExtendedTrustManager {
     SSLParameters parameters = tls.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm(COMPARED);
     tls.setSSLParameters(parameters);
-    trusted.checkServerTrusted(chain, authType, socket);
+    trusted().checkServerTrusted(chain, authType, socket);
   }
 
   @Override
@@ -40,7 +57,7 @@ final class HostNames extends X509ExtendedTrustManager {
     SSLParameters parameters = engine.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm(COMPARED);
     engine.setSSLParameters(parameters);
-    trusted.checkServerTrusted(chain, authType, engine);
+    trusted().checkServerTrusted(chain, authType, engine);
   }
 
   @Override
@@ -50,22 +67,26 @@ final class HostNames extends X509ExtendedTrustManager {
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket) throws CertificateException {
-    trusted.checkClientTrusted(chain, authType, socket);
+    trusted().checkClientTrusted(chain, authType, socket);
   }
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
       throws CertificateException {
-    trusted.checkClientTrusted(chain, authType, engine);
+    trusted().checkClientTrusted(chain, authType, engine);
   }
 
   @Override
   public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-    trusted.checkClientTrusted(chain, authType);
+    trusted().checkClientTrusted(chain, authType);
   }
 
   @Override
   public X509Certificate[] getAcceptedIssuers() {
-    return trusted.getAcceptedIssuers();
+    try {
+      return trusted().getAcceptedIssuers();
+    } catch (CertificateException e) {
+      return new X509Certificate[0]; // only servers ask
+    }
   }
 }

@@ -22,10 +22,12 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /** Creates TLS contexts from PEM files. */
@@ -39,7 +41,8 @@ public final class TlsContext {
 
   /**
    * Creates a context. Without an authority, the CA certificates of the Java installation apply. Certificate and key
-   * are set together or not at all.
+   * are set together or not at all. Each handshake reads the files again, so replaced ones apply from the next
+   * connection on.
    *
    * @throws IllegalArgumentException with a message for the user if the files cannot be used
    */
@@ -50,8 +53,9 @@ public final class TlsContext {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
-          certificate.isPresent() ? identity(certificate.get(), key.get()).getKeyManagers() : null,
-          new TrustManager[] {new HostNames(trust(authority))},
+          certificate.isPresent()
+              ? new KeyManager[] {new CurrentIdentity(() -> keyManager(certificate.get(), key.get()))} : null,
+          new TrustManager[] {new HostNames(authority.isPresent() ? () -> trust(authority) : fixed(trust(authority)))},
           null);
       return context;
     } catch (GeneralSecurityException | IOException e) {
@@ -74,6 +78,15 @@ public final class TlsContext {
     } catch (GeneralSecurityException | IOException e) {
       throw new IllegalArgumentException("the TLS files cannot be used: " + e.getMessage());
     }
+  }
+
+  private static X509ExtendedKeyManager keyManager(Path certificate, Path key)
+      throws GeneralSecurityException, IOException {
+    return (X509ExtendedKeyManager) identity(certificate, key).getKeyManagers()[0];
+  }
+
+  private static HostNames.Source fixed(X509ExtendedTrustManager manager) {
+    return () -> manager;
   }
 
   /** Without this, every handshake would fail, and only the clients would see why. */

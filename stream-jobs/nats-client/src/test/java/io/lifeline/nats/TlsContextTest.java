@@ -6,7 +6,9 @@ import io.lifeline.servers.NatsServer;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
@@ -30,6 +32,15 @@ class TlsContextTest {
       assertThatThrownBy(() -> handshake(context, broker, "elsewhere.example"))
           .isInstanceOf(SSLHandshakeException.class)
           .hasMessageContaining("elsewhere.example");
+
+      Path own = directory.resolve("ca.pem");
+      new ProcessBuilder("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+          "-subj", "/CN=another", "-keyout", directory.resolve("key").toString(), "-out", own.toString())
+          .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+      SSLContext rotated = TlsContext.of(Optional.of(own), Optional.empty(), Optional.empty());
+      assertThatThrownBy(() -> handshake(rotated, broker, "localhost")).isInstanceOf(SSLHandshakeException.class);
+      Files.copy(authority, own, StandardCopyOption.REPLACE_EXISTING);
+      handshake(rotated, broker, "localhost");
     }
   }
 

@@ -5,12 +5,15 @@ import io.lifeline.codec.Incarnation;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 /**
  * Emitter and sequence of a Lifeline batch (FORMAT.md, sections 3 and 12), from the fixed part of its header. The rest
  * of the batch is not validated here.
+ *
+ * @param ending the last four bytes, which only readers of the batch know before it is published
  */
-record BatchIdentity(Incarnation incarnation, int route, long sequence) {
+record BatchIdentity(Incarnation incarnation, int route, long sequence, int ending) {
 
   static final String HOST = "Lifeline-Host";
   static final String PROGRAM = "Lifeline-Program";
@@ -32,7 +35,10 @@ record BatchIdentity(Incarnation incarnation, int route, long sequence) {
     Incarnation incarnation = new Incarnation(header.getLong(INCARNATION_AT), header.getLong(INCARNATION_AT + 8));
     header.order(message[BYTE_ORDER_AT] == 1 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
     return new BatchIdentity(
-        incarnation, Short.toUnsignedInt(header.getShort(ROUTE_AT)), header.getLong(SEQUENCE_AT));
+        incarnation,
+        Short.toUnsignedInt(header.getShort(ROUTE_AT)),
+        header.getLong(SEQUENCE_AT),
+        ByteBuffer.wrap(message).getInt(message.length - Integer.BYTES));
   }
 
   /** The key of a batch's record on Kafka, or null if it is no batch. */
@@ -43,7 +49,8 @@ record BatchIdentity(Incarnation incarnation, int route, long sequence) {
 
   /** The NATS message id, for deduplication. */
   String messageId() {
-    return incarnation + "-" + route + "-" + Long.toUnsignedString(sequence);
+    return incarnation + "-" + route + "-" + Long.toUnsignedString(sequence) + "-"
+        + HexFormat.of().toHexDigits(ending);
   }
 
   /** Index of the emitter's subject, 0 to 15. */

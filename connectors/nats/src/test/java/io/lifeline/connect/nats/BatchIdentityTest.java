@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.Incarnation;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -14,8 +15,11 @@ class BatchIdentityTest {
 
   @Test
   void isReadFromTheFixedPartOfTheHeader() {
-    assertThat(BatchIdentity.of(Batches.batch(7))).isEqualTo(new BatchIdentity(new Incarnation(1, 2), 0, 7));
-    assertThat(BatchIdentity.of(Batches.batch(7)).messageId()).isEqualTo("00000000000000010000000000000002-0-7");
+    byte[] batch = Batches.batch(7);
+    int ending = ByteBuffer.wrap(batch).getInt(batch.length - 4);
+    assertThat(BatchIdentity.of(batch)).isEqualTo(new BatchIdentity(new Incarnation(1, 2), 0, 7, ending));
+    assertThat(BatchIdentity.of(batch).messageId())
+        .isEqualTo("00000000000000010000000000000002-0-7-%08x".formatted(ending));
     assertThat(BatchIdentity.of(Arrays.copyOf(Batches.batch(7), 50))).isNull();
     assertThat(BatchIdentity.of(new byte[200])).isNull();
     assertThat(BatchIdentity.of(null)).isNull();
@@ -30,8 +34,9 @@ class BatchIdentityTest {
         BatchReader batch = new BatchReader().read(bytes, 0, bytes.length);
         BatchIdentity identity = BatchIdentity.of(bytes);
         assertThat(identity).as("%s", file)
-            .isEqualTo(new BatchIdentity(batch.incarnation(), batch.route(), batch.sequence()));
-        assertThat(identity.messageId()).matches("[0-9a-f]{32}-[0-9]{1,5}-[0-9]{1,20}");
+            .isEqualTo(new BatchIdentity(
+                batch.incarnation(), batch.route(), batch.sequence(), ByteBuffer.wrap(bytes).getInt(bytes.length - 4)));
+        assertThat(identity.messageId()).matches("[0-9a-f]{32}-[0-9]{1,5}-[0-9]{1,20}-[0-9a-f]{8}");
         assertThat(identity.subjectNumber()).isBetween(0, 15);
         assertThat(BatchIdentity.keyOf(bytes)).hasSize(32);
       }
@@ -41,7 +46,7 @@ class BatchIdentityTest {
   /** The same two as in the emitter's own tests. */
   @Test
   void theSubjectIsTheOneThatAnEmitterChooses() {
-    assertThat(new BatchIdentity(new Incarnation(0, 0), 0, 1).subjectNumber()).isEqualTo(5);
-    assertThat(new BatchIdentity(new Incarnation(0xffL << 56, 0), 0, 1).subjectNumber()).isEqualTo(10);
+    assertThat(new BatchIdentity(new Incarnation(0, 0), 0, 1, 0).subjectNumber()).isEqualTo(5);
+    assertThat(new BatchIdentity(new Incarnation(0xffL << 56, 0), 0, 1, 0).subjectNumber()).isEqualTo(10);
   }
 }

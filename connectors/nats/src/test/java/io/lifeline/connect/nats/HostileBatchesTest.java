@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -40,7 +41,8 @@ class HostileBatchesTest {
       assertThat(message.body()).isEqualTo(batch);
       assertThat(message.headers().getFirst("Nats-Msg-Id")).isEqualTo(
           meaning.get("incarnation").asText() + "-" + meaning.get("route").asText() + "-"
-              + meaning.get("sequence").asText());
+              + meaning.get("sequence").asText() + "-"
+              + HexFormat.of().formatHex(batch, batch.length - 4, batch.length));
       assertThat(new String(message.headers().getSerialized(), StandardCharsets.ISO_8859_1))
           .matches("NATS/1\\.0\r\n([A-Za-z-]+:[ -~]*\r\n){3}\r\n");
     }

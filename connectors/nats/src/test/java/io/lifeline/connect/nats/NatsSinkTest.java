@@ -188,7 +188,8 @@ class NatsSinkTest {
       int number = BatchIdentity.of(Batches.batch(7)).subjectNumber();
       assertThat(message.getSubject()).isEqualTo("lifeline.batches." + number);
       assertThat(message.getData()).isEqualTo(Batches.batch(7));
-      assertThat(message.getHeaders().getFirst("Nats-Msg-Id")).isEqualTo("00000000000000010000000000000002-0-7");
+      assertThat(message.getHeaders().getFirst("Nats-Msg-Id"))
+          .isEqualTo(BatchIdentity.of(Batches.batch(7)).messageId());
       assertThat(message.getHeaders().getFirst("Lifeline-Host")).isEqualTo("host-a");
       assertThat(message.getHeaders().getFirst("Lifeline-Program")).isEqualTo("test");
     } finally {

@@ -93,14 +93,14 @@ final class ArchiveTask extends LeasedTask {
   }
 
   @Override
-  void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException {
+  void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException, HeldException {
     Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
     counts.startOver();
     ArchiveWriter archive = target.open(feed(publisher));
     List<Runnable> gauges = new ArrayList<>();
     boolean finished = false;
     try {
-      long next = Math.max(1, archive.nextOffset(PARTITION));
+      long next = Math.max(1, firstOffset(archive));
       StreamBounds bounds = StreamBounds.of(broker().batches());
       bounds.requirePosition(next, next > 1 ? streamMade() : StreamBounds.UNKNOWN);
       broker().bucket().put(streamKey(), bounds.made().toString());
@@ -130,6 +130,15 @@ final class ArchiveTask extends LeasedTask {
       if (!finished) {
         archive.abandon();
       }
+    }
+  }
+
+  /** A process that was stopped for longer than the lease still holds the archive's lock. */
+  private static long firstOffset(ArchiveWriter archive) throws IOException, HeldException {
+    try {
+      return archive.nextOffset(PARTITION);
+    } catch (ArchiveCollisionException e) {
+      throw new HeldException(e.getMessage(), e);
     }
   }
 

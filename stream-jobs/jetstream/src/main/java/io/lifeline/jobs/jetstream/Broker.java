@@ -1,6 +1,7 @@
 package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.core.JobHost.HostException;
+import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.nats.ConnectionLog;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
@@ -12,6 +13,7 @@ import io.nats.client.Nats;
 import io.nats.client.StreamContext;
 import io.nats.client.api.StreamInfo;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -19,21 +21,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection, with the streams and the bucket that the tasks use.
- *
- * @param subjects subjects of the batch stream
+ * The connection, with the streams and the bucket that the tasks use. The client closes a connection for good after
+ * repeated authentication errors; {@link #reopenIfClosed} then makes another, with credentials read anew. So tasks ask
+ * for everything in each session.
  */
-record Broker(
-    Connection connection,
-    ConnectionLog log,
-    JetStream jetStream,
-    JetStreamManagement management,
-    StreamContext batches,
-    List<String> subjects,
-    StreamContext output,
-    KeyValue bucket,
-    Owner owner)
-    implements AutoCloseable {
+final class Broker implements AutoCloseable {
+
+  /**
+   * What belongs to one connection.
+   *
+   * @param subjects subjects of the batch stream
+   */
+  private record Link(
+      Connection connection,
+      JetStream jetStream,
+      JetStreamManagement management,
+      StreamContext batches,
+      List<String> subjects,
+      StreamContext output,
+      KeyValue bucket) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -41,6 +47,58 @@ record Broker(
   /** Unexplained failures tolerated while the port is open: a busy server aborts slow handshakes. */
   private static final int MOST_UNEXPLAINED = 3;
   private static final int NOT_FOUND = 404;
+  private static final long LONGEST_PAUSE_NS = Duration.ofSeconds(10).toNanos();
+
+  private final NatsSettings settings;
+  private final ConnectionLog log;
+  private final Owner owner = new Owner();
+  private volatile Link link;
+  private String refusal;
+  private long pauseNs;
+  private long nextAttemptNs;
+
+  private Broker(NatsSettings settings, ConnectionLog log, Link link) {
+    this.settings = settings;
+    this.log = log;
+    this.link = link;
+  }
+
+  Connection connection() {
+    return link.connection();
+  }
+
+  ConnectionLog log() {
+    return log;
+  }
+
+  JetStream jetStream() {
+    return link.jetStream();
+  }
+
+  JetStreamManagement management() {
+    return link.management();
+  }
+
+  StreamContext batches() {
+    return link.batches();
+  }
+
+  /** Returns the subjects of the batch stream. */
+  List<String> subjects() {
+    return link.subjects();
+  }
+
+  StreamContext output() {
+    return link.output();
+  }
+
+  KeyValue bucket() {
+    return link.bucket();
+  }
+
+  Owner owner() {
+    return owner;
+  }
 
   /**
    * Connects, retrying for 30 seconds while the broker is unreachable, and checks that the streams and the bucket
@@ -50,35 +108,68 @@ record Broker(
     ConnectionLog log = new ConnectionLog();
     Connection connection = connect(settings, log);
     try {
-      return open(connection, log, settings);
+      return new Broker(settings, log, open(connection, settings));
     } catch (HostException e) {
       close(connection);
       throw e;
     }
   }
 
-  /** As {@link #connect}, for reading batches: needs only their stream; output, bucket and owner are null. */
+  /** As {@link #connect}, for reading batches: needs only their stream; output and bucket are null. */
   static Broker connectToBatches(NatsSettings settings) throws HostException {
     ConnectionLog log = new ConnectionLog();
     Connection connection = connect(settings, log);
     try {
       requireStream(connection, settings.stream());
-      return new Broker(
-          connection,
-          log,
-          connection.jetStream(),
-          connection.jetStreamManagement(),
-          connection.getStreamContext(settings.stream()),
-          List.of(),
-          null,
-          null,
-          null);
+      Link link =
+          new Link(
+              connection,
+              connection.jetStream(),
+              connection.jetStreamManagement(),
+              connection.getStreamContext(settings.stream()),
+              List.of(),
+              null,
+              null);
+      return new Broker(settings, log, link);
     } catch (IOException | JetStreamApiException e) {
       close(connection);
       throw doesNotServe(settings, e);
     } catch (HostException e) {
       close(connection);
       throw e;
+    }
+  }
+
+  /**
+   * Connects again if the client has closed the connection for good, at increasing intervals, with user, password and
+   * files as they are now. Not for brokers of {@link #connectToBatches}.
+   */
+  synchronized void reopenIfClosed() throws IOException {
+    if (link.connection().getStatus() != Connection.Status.CLOSED) {
+      return;
+    }
+    if (refusal != null && System.nanoTime() - nextAttemptNs < 0) {
+      throw new IOException(refusal);
+    }
+    try {
+      Connection connection = Nats.connect(settings.options(log));
+      try {
+        link = open(connection, settings);
+      } catch (HostException e) {
+        close(connection);
+        throw e;
+      }
+      refusal = null;
+      pauseNs = 0;
+      LOG.info("connected to the broker again, with credentials read anew");
+    } catch (IOException | HostException | ConfigException e) {
+      pauseNs = Math.min(LONGEST_PAUSE_NS, Math.max(PAUSE_MS * 1_000_000, 2 * pauseNs));
+      nextAttemptNs = System.nanoTime() + pauseNs;
+      refusal = "cannot connect to " + settings.shownUrl() + " again: " + e.getMessage();
+      throw new IOException(refusal, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while connecting");
     }
   }
 
@@ -114,21 +205,19 @@ record Broker(
     }
   }
 
-  private static Broker open(Connection connection, ConnectionLog log, NatsSettings settings) throws HostException {
+  private static Link open(Connection connection, NatsSettings settings) throws HostException {
     try {
       requireStream(connection, settings.outputStream());
       requireStream(connection, settings.stream());
       requireNoExpiry(settings.bucket(), requireStream(connection, "KV_" + settings.bucket()));
-      return new Broker(
+      return new Link(
           connection,
-          log,
           connection.jetStream(),
           connection.jetStreamManagement(),
           connection.getStreamContext(settings.stream()),
           connection.jetStreamManagement().getStreamInfo(settings.stream()).getConfiguration().getSubjects(),
           connection.getStreamContext(settings.outputStream()),
-          connection.keyValue(settings.bucket()),
-          new Owner());
+          connection.keyValue(settings.bucket()));
     } catch (IOException | JetStreamApiException e) {
       throw doesNotServe(settings, e);
     }
@@ -169,21 +258,21 @@ record Broker(
    */
   void requireOutput(String subject, String what) throws HostException {
     try {
-      if (!output.getStreamInfo().getConfiguration().getSubjects().contains(subject)) {
+      if (!output().getStreamInfo().getConfiguration().getSubjects().contains(subject)) {
         throw new HostException(
-            "the stream " + output.getStreamName() + " does not take " + subject + ", " + what
+            "the stream " + output().getStreamName() + " does not take " + subject + ", " + what
                 + ": add that subject to it ('nats stream edit')");
       }
     } catch (IOException | JetStreamApiException e) {
-      throw new HostException("the stream " + output.getStreamName() + " cannot be looked at: " + e.getMessage(), e);
+      throw new HostException("the stream " + output().getStreamName() + " cannot be looked at: " + e.getMessage(), e);
     }
   }
 
   /** Returns another bucket; null if it does not exist, or if this user may not access it and so never used it. */
   KeyValue former(String name) throws IOException, JetStreamApiException {
     try {
-      management.getStreamInfo("KV_" + name);
-      return connection.keyValue(name);
+      management().getStreamInfo("KV_" + name);
+      return connection().keyValue(name);
     } catch (JetStreamApiException e) {
       if (e.getErrorCode() == NOT_FOUND) {
         return null;
@@ -196,12 +285,12 @@ record Broker(
   }
 
   long maxMessageBytes() {
-    return connection.getMaxPayload();
+    return connection().getMaxPayload();
   }
 
   @Override
   public void close() {
-    close(connection);
+    close(link.connection());
   }
 
   private static void close(Connection connection) {

@@ -192,7 +192,7 @@ public final class JetStreamHost implements JobHost {
         new JobTask(
             name + "-" + stages.second() + "-of-" + groups,
             broker,
-            new JobTask.Source(broker.output(), new String[] {subject}, false),
+            new JobTask.Source(Broker::output, new String[] {subject}, false),
             ShardQuota.ALWAYS,
             taskSettings(),
             (state, life) -> Intake.of(grouped.second(state, life, System::nanoTime)),
@@ -217,7 +217,7 @@ public final class JetStreamHost implements JobHost {
           new JobTask(
               name,
               broker,
-              new JobTask.Source(broker.batches(), nats.subjects(group, groups), readsAll),
+              new JobTask.Source(Broker::batches, nats.subjects(group, groups), readsAll),
               sharing == null ? ShardQuota.ALWAYS : sharing.turn(),
               taskSettings(),
               (state, life) ->
@@ -232,8 +232,8 @@ public final class JetStreamHost implements JobHost {
   private Sharing shareOut(String job, int groups) {
     Sharing sharing =
         new Sharing(
-            broker.bucket(),
-            broker.management(),
+            broker::bucket,
+            broker::management,
             broker.owner(),
             job,
             groups,

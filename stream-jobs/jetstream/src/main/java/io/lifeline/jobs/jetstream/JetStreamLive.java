@@ -41,7 +41,11 @@ public final class JetStreamLive implements LiveMessages {
         open();
       }
       BatchStream.Received received = stream.next(timeout);
-      boolean connected = broker.connection().getStatus() == Status.CONNECTED;
+      Status status = broker.connection().getStatus();
+      if (status == Status.CLOSED) { // for good, after repeated authentication errors: connect with new credentials
+        throw new IOException(nats.shownUrl() + " ended the connection: " + broker.connection().getLastError());
+      }
+      boolean connected = status == Status.CONNECTED;
       trouble = connected ? null : nats.shownUrl() + " does not answer";
       if (received == null) {
         return null;

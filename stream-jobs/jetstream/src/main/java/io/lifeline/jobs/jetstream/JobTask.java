@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /**
  * One job over one group of subjects: holds the lease, resumes from the checkpoint, and advances checkpoint and output
@@ -32,9 +33,10 @@ final class JobTask extends LeasedTask {
   /**
    * The input of a task.
    *
+   * @param stream in the current connection
    * @param isAll whether the stream holds only these subjects, so that a gap in its sequences means lost messages
    */
-  record Source(StreamContext stream, String[] subjects, boolean isAll) {}
+  record Source(Function<Broker, StreamContext> stream, String[] subjects, boolean isAll) {}
 
   /** Creates a session's intake from the state in the checkpoint. */
   @FunctionalInterface
@@ -82,7 +84,8 @@ final class JobTask extends LeasedTask {
     publisher.publishAll(start.outbox());
     Intake intake = intakes.over(spilled, life);
     long next = start.nextSequence();
-    StreamBounds bounds = StreamBounds.of(source.stream());
+    StreamContext input = source.stream().apply(broker);
+    StreamBounds bounds = StreamBounds.of(input);
     bounds.requirePosition(next, start.streamMade());
     long first = bounds.first();
     if (first > next) {
@@ -94,7 +97,7 @@ final class JobTask extends LeasedTask {
         metrics.gauge(
             "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", name()),
         metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name()));
-    try (BatchStream stream = BatchStream.open(broker, source.stream(), bounds.made(), source.subjects(), next)) {
+    try (BatchStream stream = BatchStream.open(broker, input, bounds.made(), source.subjects(), next)) {
       begins();
       int batches = 0;
       long checkpointedNs = System.nanoTime();
@@ -158,7 +161,7 @@ final class JobTask extends LeasedTask {
       return false;
     }
     Checkpoint left = checkpoints(other).look();
-    return left != null && left.streamMade().equals(StreamBounds.of(source.stream()).made());
+    return left != null && left.streamMade().equals(StreamBounds.of(source.stream().apply(broker())).made());
   }
 
   private void checkpoint(

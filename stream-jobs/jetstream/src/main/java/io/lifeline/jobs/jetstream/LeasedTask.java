@@ -6,16 +6,27 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A task that one instance runs at a time while the others stand by. */
 abstract class LeasedTask extends Task {
 
+  /** Another process holds what the work needs, although this instance has the lease. */
+  static final class HeldException extends Exception {
+    HeldException(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(LeasedTask.class);
   private static final long MAX_STANDBY_POLL_MS = 1000;
 
   private final Broker broker;
   private final String leaseName;
   private final Duration leaseLength;
   private final ShardQuota turn;
+  private String held;
 
   /**
    * @param leaseName the same in all instances that share the work
@@ -40,7 +51,7 @@ abstract class LeasedTask extends Task {
   }
 
   /** Works until {@link #isOver}, and keeps renewing the lease. */
-  abstract void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException;
+  abstract void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException, HeldException;
 
   /**
    * Returns whether to shut down gracefully, either because the task stops or because another instance should take
@@ -52,6 +63,7 @@ abstract class LeasedTask extends Task {
 
   @Override
   final void session() throws IOException, JetStreamApiException, FatalException {
+    broker.reopenIfClosed();
     Lease lease = new Lease(broker.bucket(), leaseName, broker.owner(), leaseLength, System::nanoTime);
     while (!isStopping()) {
       if (turn.take()) {
@@ -61,6 +73,12 @@ abstract class LeasedTask extends Task {
             work(lease, epoch.getAsLong());
             lease.release();
             return;
+          }
+        } catch (HeldException e) {
+          lease.release();
+          if (!e.getMessage().equals(held)) {
+            held = e.getMessage();
+            LOG.warn("{}: standing by: {}", name(), held);
           }
         } catch (NewerStateException e) {
           lease.release();

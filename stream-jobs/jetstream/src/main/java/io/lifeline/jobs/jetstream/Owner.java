@@ -1,14 +1,15 @@
 package io.lifeline.jobs.jetstream;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.UUID;
 
 /**
  * Identifies the holder of a lease: one run of one process. On Linux the ID includes the machine's boot ID and the PID
- * namespace, so that an instance started on the same machine detects at once that a killed owner is gone.
+ * namespace, so that an instance started on the same machine detects at once that a killed owner is gone. The start of
+ * the process is in ticks since the boot: its wall-clock time, as Java computes it, changes when the clock is set.
  */
 final class Owner {
 
@@ -16,24 +17,41 @@ final class Owner {
 
   private final String text;
 
+  /** Ends the ID; those of earlier releases have no such part, and their start is a wall-clock time. */
+  private static final String FORM = "ticks";
+
+  private static final int PARTS = 5;
+
+  /** Position of the start among the words of {@code /proc/PID/stat} after the program's name. */
+  private static final int START = 19;
+
   Owner() {
-    ProcessHandle self = ProcessHandle.current();
-    text = PLACE + "/" + self.pid() + "/" + startMs(self) + "/" + UUID.randomUUID();
+    long pid = ProcessHandle.current().pid();
+    text = PLACE + "/" + pid + "/" + startTicks(pid) + "/" + UUID.randomUUID() + "/" + FORM;
   }
 
   /** Returns whether the owner was a process on this machine and has ended. */
   static boolean hasEnded(String owner) {
     String[] parts = owner.split("/");
-    if (parts.length != 4 || PLACE.isEmpty() || !parts[0].equals(PLACE)) {
+    if (parts.length < PARTS - 1 || PLACE.isEmpty() || !parts[0].equals(PLACE)) {
       return false;
     }
-    return ProcessHandle.of(Long.parseLong(parts[1]))
-        .map(process -> !process.isAlive() || startMs(process) != Long.parseLong(parts[2]))
-        .orElse(true);
+    long pid = Long.parseLong(parts[1]);
+    if (!ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false)) {
+      return true;
+    }
+    String start = startTicks(pid);
+    return parts.length == PARTS && parts[4].equals(FORM) && !start.isEmpty() && !start.equals(parts[2]);
   }
 
-  private static long startMs(ProcessHandle process) {
-    return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+  /** Returns the start of a process; empty if it is not known. */
+  private static String startTicks(long pid) {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
+      return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START];
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   private static String place() {

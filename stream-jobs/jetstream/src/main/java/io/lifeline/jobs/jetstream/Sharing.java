@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Divides the groups of one job evenly: an instance holds at most its fair share, and releases the excess when another
@@ -25,8 +26,8 @@ final class Sharing {
 
   private record Seen(long revision, long sinceNs) {}
 
-  private final KeyValue bucket;
-  private final JetStreamManagement management;
+  private final Supplier<KeyValue> bucket;
+  private final Supplier<JetStreamManagement> management;
   private final Owner owner;
   private final String prefix;
   private final String ownKey;
@@ -41,10 +42,13 @@ final class Sharing {
   private int leaving;
   private boolean isWithdrawn;
 
-  /** @param length how long a silent instance still counts, measured by this instance's clock */
+  /**
+   * @param bucket in the current connection, as {@code management}
+   * @param length how long a silent instance still counts, measured by this instance's clock
+   */
   Sharing(
-      KeyValue bucket,
-      JetStreamManagement management,
+      Supplier<KeyValue> bucket,
+      Supplier<JetStreamManagement> management,
       Owner owner,
       String job,
       int groups,
@@ -68,7 +72,7 @@ final class Sharing {
 
   /** Announces that this instance no longer counts. */
   synchronized void leave() throws IOException, JetStreamApiException {
-    Buckets.erase(bucket, management, ownKey);
+    Buckets.erase(bucket.get(), management.get(), ownKey);
   }
 
   /** From now on the others share all groups as if this instance did not run; it takes those that are free. */
@@ -112,7 +116,7 @@ final class Sharing {
     }
     nextLookNs = now + lengthNs / 4;
     if (!isWithdrawn) {
-      bucket.put(ownKey, owner.toString());
+      bucket.get().put(ownKey, owner.toString());
     }
     int alive = 1;
     for (String key : keys()) {
@@ -125,7 +129,7 @@ final class Sharing {
 
   private List<String> keys() throws IOException, JetStreamApiException {
     try {
-      return bucket.keys(prefix + "*");
+      return bucket.get().keys(prefix + "*");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while looking for other instances");
@@ -133,7 +137,7 @@ final class Sharing {
   }
 
   private boolean isAlive(String key, long now) throws IOException, JetStreamApiException {
-    KeyValueEntry entry = bucket.get(key);
+    KeyValueEntry entry = bucket.get().get(key);
     if (entry == null || entry.getValue() == null) {
       return false;
     }
@@ -146,7 +150,7 @@ final class Sharing {
         now - seen.sinceNs() >= lengthNs || Owner.hasEnded(new String(entry.getValue(), StandardCharsets.UTF_8));
     if (isDead) {
       others.remove(key);
-      Buckets.erase(bucket, management, key);
+      Buckets.erase(bucket.get(), management.get(), key);
     }
     return !isDead;
   }

@@ -3,6 +3,8 @@ package io.lifeline.jobs.jetstream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
@@ -47,12 +49,26 @@ class OwnershipTest extends OnBucket {
     String self = new Owner().toString();
     assertThat(Owner.hasEnded(self)).isFalse();
     String place = self.substring(0, self.indexOf('/'));
-    long start = process.info().startInstant().orElseThrow().toEpochMilli();
-    String other = place + "/" + process.pid() + "/" + start + "/x";
+    String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
+    String start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19];
+    String other = place + "/" + process.pid() + "/" + start + "/x/ticks";
+    String another = place + "/" + process.pid() + "/" + (Long.parseLong(start) - 1) + "/x/ticks";
     assertThat(Owner.hasEnded(other)).isFalse();
+    assertThat(Owner.hasEnded(another)).as("an earlier process of the same number").isTrue();
     process.destroyForcibly().waitFor();
     assertThat(Owner.hasEnded(other)).isTrue();
-    assertThat(Owner.hasEnded("elsewhere/" + process.pid() + "/" + start + "/x")).isFalse();
+    assertThat(Owner.hasEnded("elsewhere/" + process.pid() + "/" + start + "/x/ticks")).isFalse();
+  }
+
+  /** A start in wall-clock time moves when the clock is set, so it says nothing about a living process. */
+  @Test
+  void leavesTheLeaseToALivingOwnerWhoseClockWasSet() throws Exception {
+    Process process = new ProcessBuilder("sleep", "60").start();
+    String self = new Owner().toString();
+    String former = self.substring(0, self.indexOf('/')) + "/" + process.pid() + "/1700000000000/x";
+    assertThat(Owner.hasEnded(former)).isFalse();
+    process.destroyForcibly().waitFor();
+    assertThat(Owner.hasEnded(former)).isTrue();
   }
 
   private Lease lease() {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.KeyValue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,10 +53,12 @@ class SharingTest {
     private final List<ShardQuota> working = new ArrayList<>();
 
     Instance() throws Exception {
+      KeyValue bucket = connection.keyValue("lifeline-jobs");
+      JetStreamManagement management = connection.jetStreamManagement();
       sharing =
           new Sharing(
-              connection.keyValue("lifeline-jobs"),
-              connection.jetStreamManagement(),
+              () -> bucket,
+              () -> management,
               new Owner(),
               job,
               GROUPS,
