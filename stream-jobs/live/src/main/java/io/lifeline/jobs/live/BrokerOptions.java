@@ -12,7 +12,7 @@ public final class BrokerOptions {
   @Mixin private ConfigOptions config = new ConfigOptions();
 
   @Option(names = {"--broker", "--url"}, paramLabel = "URL",
-      description = "Broker to look at (default: broker.url of the settings, else LIFELINE_URL). Credentials: see --config.")
+      description = "Broker to look at (default: broker.url, else LIFELINE_URL). Credentials: see --config.")
   private String broker;
 
   /** Returns the settings, which name a broker. */
