@@ -417,6 +417,9 @@ class LifelineCat(unittest.TestCase):
         self.assertEqual(count(), 60)
         self.assertEqual(count("-t", "disk.*"), 40)
         self.assertEqual(count("-t", "disk.read.*", "--type=net.*"), 40)
+        said = self.cat("-t", "dsik.*", path).said
+        self.assertIn("the types are 'disk.read.end', 'disk.write.end', 'net.send.end'\n", said)
+        self.assertNotIn("the types are", self.cat("-t", "dsik.*", "-t", "net.*", path).said)
         self.assertEqual(count("--level", "info"), 40)
         self.assertEqual(count("--level", "error", "--program", "oth*"), 10)
         self.assertEqual(count("--host", "h.example"), 30)

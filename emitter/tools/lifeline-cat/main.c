@@ -75,6 +75,11 @@ static bool stopped(void *ctx) {
 }
 
 static void report(const run *all, const merge_result *result) {
+  bool incomplete;
+  const char *types = print_unmatched(&incomplete);
+  if (types)
+    fprintf(stderr, "lifeline-cat: no event is of a type that --type names; the types are %s%s\n", types,
+            incomplete ? " and others" : "");
   if (result->late > 0)
     fprintf(stderr,
             "lifeline-cat: %" PRIu64 " events were outside of the window and printed out of order (use --sort)\n",

@@ -2,7 +2,9 @@
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum type_state { TYPE_NEW, TYPE_WANTED, TYPE_UNWANTED } type_state;
 
@@ -144,15 +146,43 @@ static llb_bytes keep(llb_batch *batch) {
   return text;
 }
 
-static bool is_wanted(const wanted *filter, const llb_event_type *type) {
-  if (type->level > filter->level) return false;
+/* Names of the types that no glob of --type matches, each in quotes, until one does. */
+static struct {
+  bool any_matches, incomplete;
+  char names[400];
+} unmatched;
+
+static void remember_unmatched(const char *name) {
+  char quoted[260];
+  snprintf(quoted, sizeof quoted, "'%s'", name);
+  for (char *c = quoted; *c; c++) /* it goes to a terminal */
+    if (*c < ' ' || *c > '~') *c = '?';
+  size_t used = strlen(unmatched.names);
+  if (strstr(unmatched.names, quoted) != NULL) return;
+  if (used + 2 + strlen(quoted) >= sizeof unmatched.names)
+    unmatched.incomplete = true;
+  else
+    snprintf(unmatched.names + used, sizeof unmatched.names - used, "%s%s", used > 0 ? ", " : "", quoted);
+}
+
+const char *print_unmatched(bool *incomplete) {
+  *incomplete = unmatched.incomplete;
+  return unmatched.any_matches || unmatched.names[0] == '\0' ? NULL : unmatched.names;
+}
+
+static bool matches_a_type(const wanted *filter, const llb_event_type *type) {
   if (!filter->types) return true;
   char name[256]; /* a UTF-8 name may contain a zero, which ends it for fnmatch */
   memcpy(name, type->name.data, type->name.size);
   name[type->name.size] = '\0';
   for (const char *const *glob = filter->types; *glob; glob++)
-    if (fnmatch(*glob, name, 0) == 0) return true;
+    if (fnmatch(*glob, name, 0) == 0) return unmatched.any_matches = true;
+  if (!unmatched.any_matches) remember_unmatched(name);
   return false;
+}
+
+static bool is_wanted(const wanted *filter, const llb_event_type *type) {
+  return matches_a_type(filter, type) && type->level <= filter->level;
 }
 
 static bool matches(const char *glob, llb_bytes text) {
