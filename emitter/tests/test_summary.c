@@ -41,6 +41,7 @@ typedef struct told {
   char type[64], field[64], unit[64];
   uint64_t interval_ns, count, not_finite;
   double min, max, sum, mean, variance;
+  uint32_t threads;
 } told;
 
 typedef struct found {
@@ -70,7 +71,7 @@ static void look(const llb_event *event, void *ctx) {
     copy_text(one->type, v[0].bytes), copy_text(one->field, v[1].bytes), copy_text(one->unit, v[2].bytes);
     one->interval_ns = v[3].u64, one->count = v[4].u64;
     one->min = v[5].f64, one->max = v[6].f64, one->sum = v[7].f64, one->mean = v[8].f64, one->variance = v[9].f64;
-    one->not_finite = v[10].u64;
+    one->not_finite = v[10].u64, one->threads = v[11].u32;
   } else if (strcmp(name, "lifeline.open") == 0) {
     char type[64];
     copy_text(type, v[1].bytes);
@@ -286,6 +287,7 @@ static void check_reads(void) {
              *rate = find(&all, "test.reading", "rate");
   assert_int_equal(value->count, 39);
   assert_int_equal(value->not_finite, 1);
+  assert_int_equal(duration->threads, 1);
   assert_true(value->min == 1000 && value->max == 1000 && value->variance == 0);
   assert_string_equal(value->unit, "B");
   assert_string_equal(duration->unit, "ns");
@@ -295,6 +297,52 @@ static void check_reads(void) {
   assert_int_equal(rate->count, 39);
   assert_true(rate->max < 1000 / 1.9e-3 && rate->min > 0);
   assert_int_equal(folded_in(&batches), 40);
+  test_free_batches(&batches);
+}
+
+enum { WORKERS = 3 };
+
+static pthread_barrier_t meeting;
+
+/* All work in the first interval, one in the second; the others end in the third without another operation. */
+static void *work_by_turns(void *number) {
+  for (int interval = 0; interval < 2; interval++) {
+    for (int i = 0; i < 100 && (interval == 0 || number == NULL); i++)
+      ll_end(reading, ll_begin(reading), 1);
+    pthread_barrier_wait(&meeting);
+    pthread_barrier_wait(&meeting); /* meanwhile the interval is ended */
+  }
+  if (number == NULL) ll_end(reading, ll_begin(reading), 1);
+  return NULL;
+}
+
+static void measure_by_turns(void) {
+  static int numbers[WORKERS];
+  pthread_t threads[WORKERS];
+  pthread_barrier_init(&meeting, NULL, WORKERS + 1);
+  for (int i = 0; i < WORKERS; i++)
+    if (pthread_create(&threads[i], NULL, work_by_turns, i == 0 ? NULL : &numbers[i]) != 0) exit(1);
+  for (int interval = 0; interval < 2; interval++) {
+    pthread_barrier_wait(&meeting);
+    if (ll_flush(TEST_PATIENCE_MS) != 0) exit(1);
+    pthread_barrier_wait(&meeting);
+  }
+  for (int i = 0; i < WORKERS; i++)
+    pthread_join(threads[i], NULL);
+  ll_end(reading, ll_begin(reading), 1);
+}
+
+static void a_summary_counts_the_threads_that_had_values_in_the_interval(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(measure_by_turns, NULL), 0);
+  test_batches batches;
+  found all = read_all(&batches);
+  const uint32_t expected[] = {WORKERS, 1, 2}; /* at last one that ended and the main thread */
+  unsigned intervals = 0;
+  for (unsigned i = 0; i < all.summary_count; i++)
+    if (strcmp(all.summaries[i].field, "value") == 0 && intervals < 3)
+      assert_int_equal(all.summaries[i].threads, expected[intervals++]);
+  assert_int_equal(intervals, 3);
   test_free_batches(&batches);
 }
 
@@ -704,6 +752,7 @@ int main(void) {
       TEST(a_flush_ends_the_interval_and_an_empty_one_is_not_told_of),
       TEST(the_values_of_threads_that_ended_are_not_lost),
       TEST(intervals_that_end_while_threads_add_lose_nothing_and_double_nothing),
+      TEST(a_summary_counts_the_threads_that_had_values_in_the_interval),
       TEST(a_caliper_tells_value_duration_and_rate),
       TEST(a_caliper_measures_by_the_monotonic_clock_too),
       TEST(an_operation_that_hangs_is_told_of_while_it_hangs),

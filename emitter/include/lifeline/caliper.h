@@ -8,9 +8,10 @@
  *
  * A caliper keeps three numbers per operation: its value (in the caliper's unit), its duration, and the rate, value /
  * duration. Per interval (10 s) it emits three events `lifeline.summary` over all threads: count, minimum, maximum,
- * sum, mean and variance of each number. An operation that is still open at the end of an interval, and began at least
- * a second ago (or an interval ago, if that is shorter), is reported with its age by an event `lifeline.open`: a hang
- * is visible while it lasts.
+ * sum, mean and variance of each number, and the number of threads that had operations: the sum of the durations
+ * divided by (interval * threads) is the share of their time that these threads spent in them. An operation that is
+ * still open at the end of an interval, and began at least a second ago (or an interval ago, if that is shorter), is
+ * reported with its age by an event `lifeline.open`: a hang is visible while it lasts.
  *
  * A caliper is an event type, whose resolution can be changed at run time (schemas/ACTIVATION.md):
  *   summary   the default, as above; interval= of a rule sets the interval

@@ -498,7 +498,8 @@ LL_EVENT(lifeline_summary, "lifeline.summary", LL_INFO,
          (f64, sum, ""),
          (f64, mean, ""),
          (f64, variance, ""),
-         (u64, not_finite, ""));
+         (u64, not_finite, ""),
+         (u32, threads, ""));
 
 /* an operation that a caliper has begun to measure is still under way at the end of an interval */
 LL_EVENT(lifeline_open, "lifeline.open", LL_INFO,

@@ -149,7 +149,7 @@ static void emit_aspect(const kernel_emitter *to, const char *operation, const c
                         const kernel_sum *sum) {
   if (sum->count == 0) return;
   ll_emit(lifeline_summary, operation, field, unit, to->interval_ns, sum->count, (double)sum->min, (double)sum->max,
-          (double)sum->sum, (double)sum->sum / (double)sum->count, variance_of(sum), (uint64_t)0);
+          (double)sum->sum, (double)sum->sum / (double)sum->count, variance_of(sum), (uint64_t)0, 0);
 }
 
 static int emit_call(void *ctx, const struct kernel_key *key, void *entry) {

@@ -20,7 +20,9 @@ typedef struct ll_total {
   bool first;  /* first total of its type: it counts the events */
   bool ending; /* its plan was replaced: free once reported */
   bool due;
-  uint32_t cells; /* number of cells that refer to it */
+  uint32_t cells;   /* number of cells that refer to it */
+  uint32_t threads; /* cells that had values in the interval: there is one per thread */
+  uint32_t nth;     /* counts the intervals, from 0 */
   uint64_t interval_ns;
   uint64_t since_ns;
   ll_moments moments[3]; /* value; time or duration; rate */
@@ -30,7 +32,8 @@ typedef struct ll_total {
 typedef struct ll_cell_depth {
   ll_moments moments[2][3];
   uint32_t folder;
-  bool turned; /* the other half waits to be collected */
+  uint32_t counted; /* nth + 1 of the latest interval that counts this cell's thread */
+  bool turned;      /* the other half waits to be collected */
 } ll_cell_depth;
 
 typedef struct ll_summaries {
@@ -52,6 +55,11 @@ extern ll_summaries *ll_the_summaries;
 
 /* Folds the words of one half into its moments. The caller must own that half. */
 void ll_cell_fold(ll_summaries *summaries, ll_cell *cell, uint32_t half);
+
+/* Moves what one half has to the cell's total. The caller must own that half. With the lock held. */
+void ll_cell_add_half(ll_summaries *summaries, ll_cell *cell, uint32_t half);
+
+bool ll_moments_are_empty(const ll_moments *moments);
 
 /* Adds both halves of a cell that is no longer filled to its total, and frees the cell. */
 void ll_cell_release(ll_summaries *summaries, ll_cell *cell);

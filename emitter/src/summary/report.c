@@ -78,6 +78,7 @@ static bool emit_summary(const ll_total *total, unsigned index, uint64_t interva
       {.f64 = ll_moments_mean(&moments)},
       {.f64 = ll_moments_variance(&moments)},
       {.u64 = moments.not_finite},
+      {.u64 = total->threads},
   };
   return ll_emit_own(&ll_type_lifeline_summary, values);
 }
@@ -129,15 +130,6 @@ static void wait_for_threads(const ll_summaries *summaries, ll_report what, bool
     idle[i] = wait_until_idle(&summaries->folders[i], deadline);
 }
 
-static void add_half(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
-  ll_cell_depth *depth = &summaries->depths[cell - summaries->cells];
-  ll_total *total = &summaries->totals[cell->total];
-  ll_cell_fold(summaries, cell, half);
-  for (int i = 0; i < 3; i++)
-    ll_moments_merge(&total->moments[i], &depth->moments[half][i]);
-  memset(depth->moments[half], 0, sizeof depth->moments[half]);
-}
-
 /* With the lock held. Cells may have been released meanwhile, with their threads; then their values are in the totals.
  * A thread stopped in the middle of an add keeps its half until the next interval. At the end, when no half is filled
  * any more, both halves are collected. */
@@ -146,17 +138,13 @@ static void collect(ll_summaries *summaries, ll_report what, const bool idle[LL_
     ll_cell *cell = &summaries->cells[i];
     ll_cell_depth *depth = &summaries->depths[i];
     if (cell->number == 0 || !depth->turned || !idle[depth->folder]) continue;
-    add_half(summaries, cell, (cell->turn & 1) ^ 1);
-    if (what == LL_REPORT_CLOSE) add_half(summaries, cell, cell->turn & 1);
+    ll_cell_add_half(summaries, cell, (cell->turn & 1) ^ 1);
+    if (what == LL_REPORT_CLOSE) ll_cell_add_half(summaries, cell, cell->turn & 1);
     depth->turned = false;
   }
 }
 
 /* --- reporting --- */
-
-static bool is_empty(const ll_moments *moments) {
-  return moments->count == 0 && moments->not_finite == 0;
-}
 
 /* Takes the moments of a due total, and resets it. False: there is nothing to report. */
 static bool take_total(ll_summaries *summaries, uint32_t index, uint64_t now, ll_total *taken) {
@@ -164,15 +152,19 @@ static bool take_total(ll_summaries *summaries, uint32_t index, uint64_t now, ll
   if (total->number == 0 || !total->due) return false;
   *taken = *total;
   memset(total->moments, 0, sizeof total->moments);
+  total->threads = 0;
+  total->nth++;
   total->since_ns = now;
   total->due = false;
-  return !is_empty(&taken->moments[0]);
+  return !ll_moments_are_empty(&taken->moments[0]);
 }
 
 static void put_back(ll_summaries *summaries, uint32_t index, const ll_total *taken) {
   ll_total *total = &summaries->totals[index];
   for (int i = 0; i < 3; i++)
     ll_moments_merge(&total->moments[i], &taken->moments[i]);
+  total->threads += taken->threads;
+  total->nth = taken->nth; /* the same interval goes on: its threads are counted already */
   total->since_ns = taken->since_ns;
   total->due = true;
 }
@@ -189,7 +181,7 @@ static void count_folded(const ll_total *total) {
  * no room for all of them. */
 static bool tell_total(ll_total *total, uint64_t now) {
   for (unsigned left = 3; left-- > 0;) {
-    if (is_empty(&total->moments[left])) continue;
+    if (ll_moments_are_empty(&total->moments[left])) continue;
     if (!emit_summary(total, left, now - total->since_ns)) return false;
     if (left == 0 && total->first) count_folded(total);
     memset(&total->moments[left], 0, sizeof total->moments[left]);

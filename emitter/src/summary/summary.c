@@ -102,15 +102,27 @@ void ll_cell_fold(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
 
 /* --- with the lock held --- */
 
-void ll_cell_release(ll_summaries *summaries, ll_cell *cell) {
+bool ll_moments_are_empty(const ll_moments *moments) {
+  return moments->count == 0 && moments->not_finite == 0;
+}
+
+void ll_cell_add_half(ll_summaries *summaries, ll_cell *cell, uint32_t half) {
   ll_cell_depth *depth = &summaries->depths[cell - summaries->cells];
   ll_total *total = &summaries->totals[cell->total];
-  for (uint32_t half = 0; half < 2; half++) {
-    ll_cell_fold(summaries, cell, half);
-    for (int i = 0; i < 3; i++)
-      ll_moments_merge(&total->moments[i], &depth->moments[half][i]);
-  }
-  total->cells--;
+  ll_cell_fold(summaries, cell, half);
+  if (ll_moments_are_empty(&depth->moments[half][0])) return;
+  if (depth->counted != total->nth + 1) total->threads++;
+  depth->counted = total->nth + 1;
+  for (int i = 0; i < 3; i++)
+    ll_moments_merge(&total->moments[i], &depth->moments[half][i]);
+  memset(depth->moments[half], 0, sizeof depth->moments[half]);
+}
+
+void ll_cell_release(ll_summaries *summaries, ll_cell *cell) {
+  ll_cell_depth *depth = &summaries->depths[cell - summaries->cells];
+  for (uint32_t half = 0; half < 2; half++)
+    ll_cell_add_half(summaries, cell, half);
+  summaries->totals[cell->total].cells--;
   memset(depth, 0, sizeof *depth);
   memset(cell, 0, sizeof *cell);
   cell->next = summaries->free_cells;
