@@ -10,6 +10,7 @@
 #include "ring/pool.h"
 #include "ring/slots.h"
 #include "ring/types.h"
+#include "ring/validate.h"
 #include "route/harvest.h"
 #include "route/relief.h"
 

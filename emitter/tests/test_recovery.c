@@ -1,12 +1,20 @@
 /* Recovery, with real SIGKILLs. `test-recovery N` kills N times instead of 30. */
 #include "support.h"
 
+#include "base/format.h"
+#include "ring/descriptor.h"
+#include "ring/layout.h"
+#include "ring/slots.h"
+
+#include <lifeline/lifeline.h>
+
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -288,6 +296,178 @@ static void a_file_with_holes_on_a_full_filesystem_is_no_sigbus(void **state) {
   test_directory_remove(&directory);
 }
 
+/* --- damaged files --- */
+
+LL_EVENT(one, "damage.one", LL_INFO, (u32, number, ""), (string, text, ""));
+LL_EVENT(two, "damage.two", LL_INFO, (u32, number, ""));
+
+enum { EVENTS = 500 };
+
+static void emit_both_and_die(void) {
+  for (uint32_t i = 0; i < EVENTS; i++) {
+    ll_emit(one, i, "some text");
+    ll_emit(two, i);
+  }
+  kill(getpid(), SIGKILL);
+}
+
+/* The only ring file, of a process that died with all of its events in a ring. */
+static ll_store die_with_events(test_directory *directory) {
+  test_directory_make(directory);
+  setenv("LIFELINE_INTERVAL_MS", "60000", 1);
+  assert_int_equal(test_in_child(emit_both_and_die, NULL), 128 + SIGKILL);
+  setenv("LIFELINE_INTERVAL_MS", "5", 1);
+  struct stat status;
+  int fd = open_ring_file(directory);
+  assert_int_equal(fstat(fd, &status), 0);
+  ll_store store = {.bytes = (size_t)status.st_size};
+  store.map = mmap(NULL, store.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  assert_ptr_not_equal(store.map, MAP_FAILED);
+  ll_layout_point(&store);
+  return store;
+}
+
+static unsigned files_like(const test_directory *directory, const char *suffix) {
+  char pattern[400];
+  glob_t found = {0};
+  snprintf(pattern, sizeof pattern, "%s/*%s", directory->rings, suffix);
+  unsigned count = glob(pattern, 0, NULL, &found) == 0 ? (unsigned)found.gl_pathc : 0;
+  globfree(&found);
+  return count;
+}
+
+/* A recovery reports the damage and leaves the original, and another one has nothing to do. */
+static void recover_damaged(test_directory *directory, ll_store *store, const char *line) {
+  char log[200];
+  snprintf(log, sizeof log, "%s/log", directory->path);
+  munmap(store->map, store->bytes);
+  const char *const recovery[] = {"lifeline-recover", "--timeout-ms", "20000", NULL};
+  assert_int_equal(test_wait(test_start(recovery, log)), 1);
+  if (strstr(test_text_of(log), line) == NULL) fail_msg("%s", test_text_of(log));
+  assert_null(strstr(test_text_of(log), "complete"));
+  assert_int_equal(files_like(directory, ".rings.damaged"), 1);
+  assert_int_equal(test_ring_files(directory), 1); /* no other */
+  assert_int_equal(test_wait(test_start(recovery, log)), 0);
+  assert_int_equal(files_like(directory, ".rings.damaged"), 1);
+}
+
+/* The last batch counts everything that was emitted. */
+static void check_left(const test_directory *directory, uint64_t arrived, uint64_t counter, uint64_t left) {
+  test_batches batches = test_read_batches(directory->out);
+  assert_true(batches.count > 0);
+  const llb_batch *last = batches.at[batches.count - 1];
+  assert_true((last->flags & LLB_FINAL) != 0);
+  BOOKS_EQUAL(test_events_in(&batches), arrived);
+  BOOKS_EQUAL(last->counters[counter], left);
+  BOOKS_EQUAL(last->counters[LL_COUNT_EMITTED], 2 * EVENTS);
+  test_free_batches(&batches);
+}
+
+static void a_damaged_type_takes_no_other_along(void **state) {
+  (void)state;
+  test_directory directory;
+  ll_store store = die_with_events(&directory);
+  uint8_t *name = memmem(store.descriptors, store.header->descriptors_used, "damage.one", 10);
+  assert_non_null(name);
+  *name ^= 1;
+  recover_damaged(&directory, &store, "0 batches, 500 events and 0 bytes of rings cannot be read");
+  check_left(&directory, EVENTS, LL_COUNT_SHUTDOWN, EVENTS);
+  test_directory_remove(&directory);
+}
+
+/* The place of an entry says its number. */
+static void a_damaged_number_of_a_type_costs_nothing(void **state) {
+  (void)state;
+  test_directory directory;
+  char log[200];
+  ll_store store = die_with_events(&directory);
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  store.descriptors[LL_DESCRIPTOR_NUMBER] ^= 2;
+  munmap(store.map, store.bytes);
+  const char *const recovery[] = {"lifeline-recover", "--timeout-ms", "20000", NULL};
+  assert_int_equal(test_wait(test_start(recovery, log)), 0);
+  check_left(&directory, 2 * EVENTS, LL_COUNT_SHUTDOWN, 0);
+  test_directory_remove(&directory);
+}
+
+static void a_ring_that_was_overwritten_keeps_what_is_before(void **state) {
+  (void)state;
+  test_directory directory;
+  ll_store store = die_with_events(&directory);
+  char line[200];
+  ll_ring *ring = store.rings;
+  while (ring->head == ring->tail)
+    ring++;
+  uint64_t each = (ring->head - ring->tail) / EVENTS, at = 300 * each;
+  memset(store.map + ring->offset + at, 0xff, 8);
+  snprintf(line, sizeof line, "0 events and %llu bytes of rings cannot be read",
+           (unsigned long long)(ring->head - ring->tail - at));
+  recover_damaged(&directory, &store, line);
+  test_batches batches = test_read_batches(directory.out);
+  BOOKS_EQUAL(test_events_in(&batches), 600);
+  test_free_batches(&batches);
+  test_directory_remove(&directory);
+}
+
+static void a_descriptor_larger_than_any_overruns_nothing(void **state) {
+  (void)state;
+  for (uint32_t bytes = 8 + LL_DESCRIPTOR_MAX; bytes <= LL_DESCRIPTORS_BYTES; bytes *= 11) {
+    test_directory directory;
+    ll_store store = die_with_events(&directory);
+    char text[24];
+    store.header->descriptors_used = LL_DESCRIPTORS_BYTES;
+    memcpy(store.descriptors, &bytes, sizeof bytes);
+    snprintf(text, sizeof text, "%s", "cannot be read");
+    recover_damaged(&directory, &store, text);
+    test_directory_remove(&directory);
+  }
+}
+
+static ll_slot *sealed_slot(const ll_store *store) {
+  for (uint32_t i = 0; i < store->header->routes[0].slots_used; i++)
+    if (ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_SEALED) return ll_slot_at(store, i);
+  return NULL;
+}
+
+/* What was sealed and waits for a sink that takes nothing. */
+static void a_damaged_batch_is_refused_and_the_others_arrive(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], url[200];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(url, sizeof url, "%s", getenv("LIFELINE_URL"));
+  test_use_sink(&directory, "busy");
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  pid_t pid = test_start(endless, NULL);
+  wait_for_notes(notes);
+  struct stat status;
+  int fd = open_ring_file(&directory);
+  assert_int_equal(fstat(fd, &status), 0);
+  ll_store store = {.bytes = (size_t)status.st_size};
+  store.map = mmap(NULL, store.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  assert_ptr_not_equal(store.map, MAP_FAILED);
+  ll_layout_point(&store);
+  for (int i = 0; i < 60000 && sealed_slot(&store) == NULL; i++)
+    usleep(1000);
+  kill(pid, SIGKILL);
+  test_wait(pid);
+  ll_slot *slot = sealed_slot(&store);
+  assert_non_null(slot);
+  uint32_t lost = slot->event_count;
+  slot->batch[slot->bytes / 2] ^= 16;
+  setenv("LIFELINE_URL", url, 1);
+  recover_damaged(&directory, &store, "1 batches, 0 events and 0 bytes of rings cannot be read");
+  test_batches batches = test_read_batches(directory.out);
+  const llb_batch *last = batches.at[batches.count - 1];
+  BOOKS_EQUAL(last->counters[LL_COUNT_SINK], lost);
+  BOOKS_EQUAL(last->counters[LL_COUNT_EMITTED] - test_drops_of(last), test_events_in(&batches) + lost);
+  test_free_batches(&batches);
+  test_directory_remove(&directory);
+}
+
 static void a_recovery_may_be_killed_and_run_again(void **state) {
   (void)state;
   for (unsigned i = 0; i < rounds / 2; i++)
@@ -336,6 +516,11 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_file_that_makes_no_sense_is_left_and_named),
       cmocka_unit_test(a_file_of_another_version_is_left_and_a_line_says_what_delivers_it),
       cmocka_unit_test(a_file_with_holes_on_a_full_filesystem_is_no_sigbus),
+      cmocka_unit_test(a_damaged_type_takes_no_other_along),
+      cmocka_unit_test(a_damaged_number_of_a_type_costs_nothing),
+      cmocka_unit_test(a_ring_that_was_overwritten_keeps_what_is_before),
+      cmocka_unit_test(a_descriptor_larger_than_any_overruns_nothing),
+      cmocka_unit_test(a_damaged_batch_is_refused_and_the_others_arrive),
       cmocka_unit_test(a_recovery_may_be_killed_and_run_again),
 #ifdef LIFELINE_CRASH_POINTS
       cmocka_unit_test(dying_before_the_first_large_batch_is_sealed_costs_nothing),

@@ -1,6 +1,6 @@
 #include "utf8.h"
 
-#include <stdint.h>
+#include <string.h>
 
 /* The length of the well-formed sequence at `at`, or 0 when it is malformed. The text is NUL-terminated. Unicode 15,
  * table 3-7. */
@@ -28,6 +28,18 @@ size_t ll_utf8_prefix(const char *text) {
 
 bool ll_is_utf8(const char *text) {
   return text[ll_utf8_prefix(text)] == '\0';
+}
+
+bool ll_is_utf8_bytes(const uint8_t *text, size_t bytes) {
+  while (bytes > 0) {
+    uint8_t copy[5] = {0}; /* a NUL ends a sequence that the text cuts off */
+    memcpy(copy, text, bytes < 4 ? bytes : 4);
+    size_t length = sequence_bytes(copy);
+    if (length == 0) return false;
+    text += length;
+    bytes -= length;
+  }
+  return true;
 }
 
 void ll_make_utf8(char *text) {

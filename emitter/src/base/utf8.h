@@ -4,8 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 bool ll_is_utf8(const char *text);
+
+/* The same for counted text, which may contain NUL. */
+bool ll_is_utf8_bytes(const uint8_t *text, size_t bytes);
 
 /* Length of the longest well-formed prefix. */
 size_t ll_utf8_prefix(const char *text);

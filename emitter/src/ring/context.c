@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define EVERYTHING UINT64_MAX
-
 static uint32_t place_of(uint64_t change) {
   return (uint32_t)(change % LL_CONTEXTS);
 }
@@ -106,7 +104,7 @@ bool ll_context_summary_begin(ll_store *store, ll_ring *own, uint64_t *changes) 
   *changes = load_acquire(&store->header->context_changes);
   if (*changes <= store->summarised) return false;
   for (uint64_t change = store->summarised + 1; own != NULL && change <= *changes; change++)
-    store_release(&own->boundaries[place_of(change)], EVERYTHING);
+    store_release(&own->boundaries[place_of(change)], LL_BOUNDARY_NONE);
   return true;
 }
 
@@ -118,24 +116,8 @@ void ll_context_summary_end(ll_store *store, ll_ring *own, uint64_t changes) {
 
 void ll_context_hand_over(ll_ring *from, ll_ring *to) {
   for (uint32_t place = 0; place < LL_CONTEXTS; place++) {
-    if (load_relaxed(&from->boundaries[place]) != EVERYTHING) continue;
-    store_release(&to->boundaries[place], EVERYTHING);
+    if (load_relaxed(&from->boundaries[place]) != LL_BOUNDARY_NONE) continue;
+    store_release(&to->boundaries[place], LL_BOUNDARY_NONE);
     store_release(&from->boundaries[place], load_relaxed(&from->head));
   }
-}
-
-const char *ll_context_fault(const ll_store *store) {
-  const ll_file_header *header = store->header;
-  for (uint32_t i = 0; i < LL_CONTEXTS; i++)
-    if (header->contexts[i].bytes > sizeof header->contexts[i].at || header->contexts[i].count > LL_CONTEXT_PAIRS)
-      return "impossible context";
-  for (uint32_t route = 0; route < header->route_count; route++)
-    if (header->routes[route].context > header->context_changes ||
-        header->context_changes - header->routes[route].context >= LL_CONTEXTS)
-      return "impossible changes of the context";
-  for (uint32_t i = 0; i < header->ring_count; i++)
-    for (uint32_t place = 0; place < LL_CONTEXTS; place++)
-      if (store->rings[i].boundaries[place] % 8 != 0 && store->rings[i].boundaries[place] != EVERYTHING)
-        return "impossible ring positions";
-  return NULL;
 }

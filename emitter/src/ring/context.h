@@ -24,6 +24,8 @@
 
 #include "ringfile.h"
 
+#define LL_BOUNDARY_NONE UINT64_MAX /* the boundary is not known yet: everything precedes it */
+
 /* Publishes a change. With the lock. False: too many changes are not applied yet; until a later call succeeds, events
  * have no session. */
 bool ll_context_change(ll_store *store, const ll_context *context);
@@ -53,8 +55,5 @@ void ll_context_summary_end(ll_store *store, ll_ring *own, uint64_t changes);
 
 /* When the harvester's ring grows during that report, before it is bound to the larger one. */
 void ll_context_hand_over(ll_ring *from, ll_ring *to);
-
-/* Validates what a recovery relies on. Returns NULL, or the fault. */
-const char *ll_context_fault(const ll_store *store);
 
 #endif

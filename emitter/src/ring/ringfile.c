@@ -4,8 +4,9 @@
 #include "base/crash_point.h"
 #include "base/directory.h"
 #include "base/log.h"
-#include "context.h"
+#include "layout.h"
 #include "slots.h"
+#include "validate.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,43 +23,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MAGIC UINT64_C(0x31474e5249464c4c) /* "LLFIRNG1" on a little-endian machine */
-
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { PAGE = 4096, REMAINS_LEAST = 16 << 20, REMAINS_MOST = 256 << 20 };
+enum { REMAINS_LEAST = 16 << 20, REMAINS_MOST = 256 << 20 };
 
-static uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-static uint64_t identity_offset(void) {
-  return round_up(sizeof(ll_file_header), PAGE);
-}
-static uint64_t descriptors_offset(void) {
-  return identity_offset() + LL_IDENTITY_BYTES;
-}
-static uint64_t rings_offset(void) {
-  return descriptors_offset() + LL_DESCRIPTORS_BYTES;
-}
-static uint64_t slots_offset(void) {
-  return rings_offset() + LL_RINGS_MAX * sizeof(ll_ring);
-}
-
-static uint64_t data_offset(uint32_t slot_count) {
-  return round_up(slots_offset() + (uint64_t)slot_count * LL_SLOT_BYTES, PAGE);
-}
-
-static void point_into(ll_store *store) {
-  store->header = (ll_file_header *)store->map;
-  store->identity = store->map + identity_offset();
-  store->descriptors = store->map + descriptors_offset();
-  store->rings = (ll_ring *)(store->map + rings_offset());
-}
-
-static int allocate(int fd, uint64_t offset, uint64_t bytes) {
+int ll_store_allocate(int fd, uint64_t offset, uint64_t bytes) {
   int error;
   do
     error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
@@ -117,7 +88,7 @@ static bool is_cluttered(int directory, const char *path, char *why, size_t why_
 }
 
 /* The kernel would end the program by a signal. */
-static bool exceeds_limit(uint64_t bytes) {
+bool ll_store_exceeds_limit(uint64_t bytes) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
 }
@@ -136,9 +107,10 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
     snprintf(why, why_bytes, "no file can be created in ring directory %s: %s", directory, strerror(errno));
     return -1;
   }
-  int error = exceeds_limit(store->bytes) ? EFBIG : 0;
-  if (error == 0) error = ftruncate(fd, (off_t)store->bytes) == 0 ? allocate(fd, 0, descriptors_offset()) : errno;
-  if (error == 0) error = allocate(fd, rings_offset(), slots_offset() - rings_offset());
+  int error = ll_store_exceeds_limit(store->bytes) ? EFBIG : 0;
+  if (error == 0)
+    error = ftruncate(fd, (off_t)store->bytes) == 0 ? ll_store_allocate(fd, 0, ll_layout_descriptors()) : errno;
+  if (error == 0) error = ll_store_allocate(fd, ll_layout_rings(), ll_layout_slots() - ll_layout_rings());
   struct stat status, root;
   if (error == 0 && (fstat(fd, &status) != 0 || stat("/", &root) != 0)) error = errno;
   if (error != 0) {
@@ -171,7 +143,8 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
                     const uint8_t incarnation[16], char *why, size_t why_bytes) {
   memset(store, 0, sizeof *store);
   uint32_t slot_count = slots_within(budget_bytes);
-  store->bytes = round_up(data_offset(slot_count) + budget_bytes - (uint64_t)slot_count * LL_SLOT_BYTES, PAGE);
+  store->bytes = ll_layout_round_up(ll_layout_data(slot_count) + budget_bytes - (uint64_t)slot_count * LL_SLOT_BYTES,
+                                    LL_PAGE_BYTES);
   choose_path(store, directory, program, incarnation);
 
   int fd = create_file(store, directory, why, why_bytes);
@@ -190,18 +163,18 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
     }
   }
   madvise(store->map, store->bytes, MADV_DONTFORK);
-  point_into(store);
+  ll_layout_point(store);
 
   ll_file_header *header = store->header;
   header->version = LL_FILE_VERSION;
   header->file_bytes = store->bytes;
-  header->slots_offset = slots_offset();
-  header->data_offset = data_offset(slot_count);
+  header->slots_offset = ll_layout_slots();
+  header->data_offset = ll_layout_data(slot_count);
   header->slot_count = slot_count;
   memcpy(header->incarnation, incarnation, sizeof header->incarnation);
   header->owner = ll_process_self();
   ll_store_deal(store, 0, NULL);
-  header->magic = MAGIC;
+  header->magic = LL_FILE_MAGIC;
   store->unnamed_fd = fd;
   return 0;
 }
@@ -229,13 +202,13 @@ void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL
 static void move_to_memory(ll_store *store) {
   uint8_t *map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) return;
-  memcpy(map, store->map, descriptors_offset());
-  memcpy(map + descriptors_offset(), store->descriptors, store->header->descriptors_used);
+  memcpy(map, store->map, ll_layout_descriptors());
+  memcpy(map + ll_layout_descriptors(), store->descriptors, store->header->descriptors_used);
   munmap(store->map, store->bytes);
   madvise(map, store->bytes, MADV_DONTFORK);
   store->map = map;
   store->in_file = false;
-  point_into(store);
+  ll_layout_point(store);
 }
 
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
@@ -262,7 +235,7 @@ static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
   int fd = open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   struct stat status;
   bool ours = fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == store->device && status.st_ino == store->inode;
-  bool reserved = ours && allocate(fd, offset, bytes) == 0;
+  bool reserved = ours && ll_store_allocate(fd, offset, bytes) == 0;
   int error = errno;
   if (fd >= 0) close(fd);
   if (!ours && error != EMFILE && error != ENFILE)
@@ -273,7 +246,7 @@ static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
 /* Populating pages through the mapping needs neither a descriptor nor a name. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
   if (!store->in_file) return true;
-  if (store->unnamed_fd >= 0) return allocate(store->unnamed_fd, offset, bytes) == 0;
+  if (store->unnamed_fd >= 0) return ll_store_allocate(store->unnamed_fd, offset, bytes) == 0;
   uint64_t begin = offset - offset % (uint64_t)sysconf(_SC_PAGESIZE);
   if (madvise(store->map + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
   return errno == EINVAL && allocate_by_path(store, offset, bytes);
@@ -282,7 +255,7 @@ bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
 /* Releases the whole pages of the range. Pages that cannot be released stay. */
 static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  begin = round_up(begin, page);
+  begin = ll_layout_round_up(begin, page);
   end -= end % page;
   if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
 }
@@ -291,10 +264,10 @@ static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
 static void trim_slots(ll_store *store, uint32_t route) {
   const ll_route_books *books = &store->header->routes[route];
   ll_slot_range range = ll_slots_of(store, route);
-  uint64_t sequence, from = slots_offset() + (uint64_t)range.first * LL_SLOT_BYTES;
+  uint64_t sequence, from = ll_layout_slots() + (uint64_t)range.first * LL_SLOT_BYTES;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
   for (uint32_t i = range.first; i < range.end; i++) {
-    uint64_t at = slots_offset() + (uint64_t)i * LL_SLOT_BYTES;
+    uint64_t at = ll_layout_slots() + (uint64_t)i * LL_SLOT_BYTES;
     if (ll_slot_extent(store, i, latest) == 0) continue;
     give_back(store, from, at);
     bool sealed = ll_slot_state_of(load_acquire(&store->header->slot_words[i])) == LL_SLOT_SEALED;
@@ -302,7 +275,7 @@ static void trim_slots(ll_store *store, uint32_t route) {
   }
   uint64_t end = books->first_slot + books->slot_count;
   const uint64_t words = offsetof(ll_file_header, slot_words);
-  give_back(store, from, slots_offset() + end * LL_SLOT_BYTES);
+  give_back(store, from, ll_layout_slots() + end * LL_SLOT_BYTES);
   give_back(store, words + range.end * sizeof(uint64_t), words + end * sizeof(uint64_t));
 }
 
@@ -313,7 +286,7 @@ void ll_store_trim(ll_store *store) {
     const ll_ring *ring = &store->rings[i];
     if (ring->head == ring->tail) give_back(store, ring->offset, ring->offset + ring->bytes);
   }
-  give_back(store, rings_offset() + header->ring_count * sizeof(ll_ring), slots_offset());
+  give_back(store, ll_layout_rings() + header->ring_count * sizeof(ll_ring), ll_layout_slots());
   for (uint32_t route = 0; route < header->route_count; route++)
     trim_slots(store, route);
 }
@@ -325,63 +298,6 @@ void ll_store_look(ll_store *store) {
   bool found = lstat(store->path, &status) == 0;
   if (found ? status.st_dev != store->device || status.st_ino != store->inode : errno == ENOENT)
     lose_crash_safety(store, "is gone");
-}
-
-static const char *fault_of_ring(const ll_file_header *header, const ll_ring *ring) {
-  if (ring->state == LL_RING_UNMADE || ring->state > LL_RING_RETIRED) return "unknown ring state";
-  if (ring->bytes < LL_RING_BYTES_MIN || ring->bytes > LL_RING_BYTES_MAX || (ring->bytes & (ring->bytes - 1)) != 0)
-    return "impossible ring size";
-  if (ring->offset < header->data_offset || ring->offset > header->file_bytes - ring->bytes || ring->offset % PAGE != 0)
-    return "ring outside of the file";
-  if (ring->route >= header->route_count) return "ring of an unknown route";
-  if (ring->head % 8 != 0 || ring->tail % 8 != 0 || ring->head < ring->tail || ring->head - ring->tail > ring->bytes)
-    return "impossible ring positions";
-  return NULL;
-}
-
-/* The shares must tile the slots, and the names must be valid text for the wire. */
-static const char *fault_of_routes(const ll_file_header *header) {
-  if (header->route_count < 1 || header->route_count > LL_ROUTES_MAX) return "impossible number of routes";
-  uint32_t slots = 0;
-  for (uint32_t i = 0; i < header->route_count; i++) {
-    const ll_route_books *books = &header->routes[i];
-    if (books->first_slot != slots || books->slot_count < 2 * LL_SLOT_RUN ||
-        books->slot_count > header->slot_count - slots || books->slots_used > books->slot_count)
-      return "impossible shares of routes";
-    slots += books->slot_count;
-    size_t length = strnlen(books->name, sizeof books->name);
-    if (length == 0 || length == sizeof books->name || strspn(books->name, LL_ROUTE_NAME_LETTERS) != length)
-      return "impossible name of a route";
-  }
-  return NULL;
-}
-
-static const char *fault_of(const ll_store *store) {
-  const ll_file_header *header = store->header;
-  if (header->magic != MAGIC) return "not a ring file";
-  if (header->version != LL_FILE_VERSION && header->version != LL_FILE_VERSION_LARGE)
-    return "a ring file of another version of Lifeline; deliver its events with the lifeline-recover of that version";
-  if (header->file_bytes != store->bytes) return "its size differs from the one in its header";
-  if (header->slot_count < 2 * LL_SLOT_RUN || header->slot_count > LL_SLOTS_MAX) return "impossible number of slots";
-  if (header->slots_offset != slots_offset() || header->data_offset != data_offset(header->slot_count) ||
-      header->data_offset > store->bytes)
-    return "impossible layout";
-  if (header->names_bytes > LL_IDENTITY_BYTES || header->context_bytes > LL_IDENTITY_BYTES - header->names_bytes)
-    return "impossible identity";
-  if (header->ring_count > LL_RINGS_MAX) return "impossible number of rings";
-  if (header->descriptors_used > LL_DESCRIPTORS_BYTES) return "impossible descriptors";
-  if (header->calibration_current > 1) return "impossible calibrations";
-  if (header->calibrations[header->calibration_current].count > LL_CALIBRATIONS_MAX) return "impossible calibrations";
-  if (header->clock > LL_CLOCK_MONOTONIC) return "unknown clock";
-  if (memchr(header->spool, '\0', sizeof header->spool) == NULL) return "impossible spool";
-  const char *fault = fault_of_routes(header);
-  if (fault == NULL) fault = ll_context_fault(store);
-  if (fault != NULL) return fault;
-  for (uint32_t i = 0; i < header->ring_count; i++) {
-    fault = fault_of_ring(header, &store->rings[i]);
-    if (fault != NULL) return fault;
-  }
-  return NULL;
 }
 
 /* Whether, according to the kernel, any process has the file open for writing or mapped writable. */
@@ -452,8 +368,8 @@ static int claim(ll_store *store, int fd, const outlook *before, bool other_name
  * filesystem raises SIGBUS. So each part is allocated before it is read: first the fixed parts, then those that the
  * header describes. */
 static int fill_holes_at_start(int fd) {
-  int error = allocate(fd, 0, descriptors_offset());
-  return error == 0 ? allocate(fd, rings_offset(), slots_offset() - rings_offset()) : error;
+  int error = ll_store_allocate(fd, 0, ll_layout_descriptors());
+  return error == 0 ? ll_store_allocate(fd, ll_layout_rings(), ll_layout_slots() - ll_layout_rings()) : error;
 }
 
 static int fill_slots(const ll_store *store, int fd, uint32_t route) {
@@ -464,18 +380,21 @@ static int fill_slots(const ll_store *store, int fd, uint32_t route) {
   for (uint32_t i = range.first; i < range.end && error == 0; i++) {
     uint64_t offset = (uint64_t)((const uint8_t *)ll_slot_at(store, i) - store->map);
     uint64_t bytes = (uint64_t)ll_slot_extent(store, i, latest) * LL_SLOT_BYTES;
-    if (bytes > 0 && bytes <= store->bytes - offset) error = allocate(fd, offset, bytes); /* else: ll_slots_fault */
+    if (bytes > 0 && bytes <= store->bytes - offset)
+      error = ll_store_allocate(fd, offset, bytes); /* else: ll_slots_fault */
   }
   return error;
 }
 
 static int fill_holes(const ll_store *store, int fd) {
   const ll_file_header *header = store->header;
-  int error = header->descriptors_used > 0 ? allocate(fd, descriptors_offset(), header->descriptors_used) : 0;
+  int error =
+      header->descriptors_used > 0 ? ll_store_allocate(fd, ll_layout_descriptors(), header->descriptors_used) : 0;
   for (uint32_t route = 0; route < header->route_count && error == 0; route++)
     error = fill_slots(store, fd, route);
   for (uint32_t i = 0; i < header->ring_count && error == 0; i++)
-    error = allocate(fd, store->rings[i].offset, store->rings[i].bytes);
+    if (store->rings[i].head != store->rings[i].tail)
+      error = ll_store_allocate(fd, store->rings[i].offset, store->rings[i].bytes);
   return error;
 }
 
@@ -485,8 +404,8 @@ static const char *fault_from_outside(int fd, struct stat *status) {
   if (fstat(fd, status) != 0 || !S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
       (status->st_mode & 022) != 0)
     return "not a file that belongs to this user alone";
-  if (status->st_size < (off_t)data_offset(2 * LL_SLOT_RUN) || status->st_size > (off_t)1 << 40 ||
-      pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic != MAGIC)
+  if (status->st_size < (off_t)ll_layout_data(2 * LL_SLOT_RUN) || status->st_size > (off_t)1 << 40 ||
+      pread(fd, &magic, sizeof magic, 0) != (ssize_t)sizeof magic || magic != LL_FILE_MAGIC)
     return "not a ring file";
   return NULL;
 }
@@ -514,14 +433,15 @@ static int attach(ll_store *store, int fd, const outlook *before, bool other_nam
     return EINVAL;
   }
   madvise(store->map, store->bytes, MADV_DONTFORK);
-  point_into(store);
+  ll_layout_point(store);
   error = claim(store, fd, before, other_namespaces);
   if (error != 0) {
     ll_store_unmap(store);
     return error;
   }
-  fault = fault_of(store);
+  fault = ll_validate_header(store);
   if (fault == NULL && (error = fill_holes(store, fd)) != 0) fault = strerror(error);
+  if (fault == NULL) fault = ll_validate_contents(store);
   if (fault == NULL) return 0;
   snprintf(why, why_bytes, "%s", fault);
   ll_store_release(store);

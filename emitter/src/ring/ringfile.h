@@ -179,13 +179,19 @@ void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL
  * why. */
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes);
 
-/* Maps an existing file and validates every number in it. Returns 0; EBUSY when its owner or a recovery is or may be
+/* Maps an existing file and validates it (validate.h). Returns 0; EBUSY when its owner or a recovery is or may be
  * alive (with other_namespaces, processes of other pid namespaces count as dead); ENOENT; EACCES for a file that is not
  * ours; EINVAL for an invalid ring file. why holds the reason. */
 int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, char *why, size_t why_bytes);
 
 /* A program's name as used in file names. */
 void ll_store_program(const char *program, char *name, size_t name_bytes);
+
+/* Allocates this range of the file. Returns 0 or an error number. */
+int ll_store_allocate(int fd, uint64_t offset, uint64_t bytes);
+
+/* The kernel would end a program that makes a file of that size. */
+bool ll_store_exceeds_limit(uint64_t bytes);
 
 /* Allocates the range, so that it may be touched. False: no room on the filesystem. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);

@@ -151,38 +151,3 @@ uint32_t ll_slots_in(const ll_store *store, uint32_t route, ll_slot_state state)
   }
   return count;
 }
-
-static const char *fault_of(const ll_store *store, uint32_t index, const ll_slot *latest, uint32_t used, uint32_t end) {
-  const ll_slot *slot = ll_slot_at(store, index);
-  ll_slot_state state = ll_slot_state_of(word_at(store, index));
-  if (state > LL_SLOT_REFUSED) return "unknown slot state";
-  uint64_t sequence = ll_slot_sequence(word_at(store, index));
-  if (sequence >> 47 != 0) return "impossible sequence"; /* limit of a sink's token, see route.c */
-  if (state != LL_SLOT_FREE && index >= used) return "a batch where there is none";
-  if (state != LL_SLOT_FREE && sequence == 0) return "impossible sequence"; /* would never be sent */
-  if (state != LL_SLOT_SEALED) return NULL;
-  uint32_t extent = ll_slot_extent(store, index, latest);
-  uint32_t most = store->header->version == LL_FILE_VERSION_LARGE ? LL_SLOT_RUN_MOST : LL_SLOT_RUN;
-  if (extent == 0 || extent > most || extent > end - index) return "a sealed batch of an impossible number of slots";
-  if (slot->bytes > LL_BATCH_MOST || ll_slot_used(slot) > (uint64_t)extent * LL_SLOT_BYTES)
-    return "a sealed batch larger than its slots";
-  if (slot->take_count > LL_TAKES_MAX) return "a sealed batch that took from too many rings";
-  for (uint32_t i = index + 1; i < index + extent; i++)
-    if (ll_slot_extent(store, i, latest) != 0) return "batches that overlap";
-  for (uint32_t t = 0; t < slot->take_count; t++)
-    if (ll_slot_takes(slot)[t].ring >= store->header->ring_count) return "a sealed batch that took from no ring";
-  return NULL;
-}
-
-const char *ll_slots_fault(const ll_store *store) {
-  const char *fault = NULL;
-  for (uint32_t route = 0; route < store->header->route_count; route++) {
-    const ll_route_books *books = &store->header->routes[route];
-    uint32_t end = books->first_slot + books->slot_count, used = ll_slots_of(store, route).end;
-    uint64_t sequence;
-    const ll_slot *latest = ll_slot_latest(store, route, &sequence);
-    for (uint32_t i = books->first_slot; i < end && fault == NULL; i++)
-      fault = fault_of(store, i, latest, used, end);
-  }
-  return fault;
-}

@@ -142,7 +142,4 @@ uint32_t ll_slot_extent(const ll_store *store, uint32_t index, const ll_slot *la
 /* Number of free slots. */
 uint32_t ll_slots_vacant(const ll_store *store, uint32_t route);
 
-/* Validates what a recovery relies on. Returns NULL, or the fault. */
-const char *ll_slots_fault(const ll_store *store);
-
 #endif

@@ -84,7 +84,10 @@ static void put_value(writer *out, const ll_constant *constant) {
   case LL_CODE_f32: put(out, &real32, 4); break;
   case LL_CODE_f64: put(out, &constant->real, 8); break;
   case LL_CODE_bool: put_u8(out, boolean); break;
-  case LL_CODE_string: put_counted(out, constant->text, strlen(constant->text)); break;
+  case LL_CODE_string:
+    if (!ll_is_utf8(constant->text)) out->fault = "has a string constant that is not UTF-8";
+    put_counted(out, constant->text, strlen(constant->text));
+    break;
   case LL_CODE_bytes: put_counted(out, constant->text, (size_t)constant->integer); break;
   default: out->fault = "has a constant of unknown type";
   }
@@ -100,22 +103,6 @@ static bool names_differ(const ll_event_type *type) {
     }
   return true;
 }
-
-static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
-/* The identity is defined over the little-endian form. Its only multi-byte integers are the lengths of texts and the
- * values of constants, so a big-endian machine swaps those. */
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-static uint64_t identity_of(const uint8_t *entry, size_t bytes) {
-  return fnv1a(UINT64_C(0xcbf29ce484222325), entry + LL_DESCRIPTOR_HASHED, bytes - LL_DESCRIPTOR_HASHED);
-}
-#else
-#error "identity_of wants the little-endian form of a descriptor"
-#endif
 
 static void write_descriptor(writer *out, const ll_event_type *type, uint16_t number) {
   uint8_t zeros[LL_DESCRIPTOR_HASHED] = {0};
@@ -142,7 +129,7 @@ static void write_descriptor(writer *out, const ll_event_type *type, uint16_t nu
   if (out->fault == NULL && !names_differ(type)) out->fault = "has two fields or constants of one name";
   if (out->fault != NULL) return;
 
-  uint64_t hash = identity_of(out->bytes, out->used);
+  uint64_t hash = ll_descriptor_hash(out->bytes, out->used);
   put(out, zeros, (8 - out->used % 8) % 8);
   uint32_t length = (uint32_t)out->used;
   memcpy(out->bytes, &length, sizeof length);
@@ -152,12 +139,6 @@ static void write_descriptor(writer *out, const ll_event_type *type, uint16_t nu
 
 /* --- descriptors become shapes --- */
 
-static uint32_t u32_at(const uint8_t *at) {
-  uint32_t value;
-  memcpy(&value, at, sizeof value);
-  return value;
-}
-
 static uint16_t u16_at(const uint8_t *at) {
   uint16_t value;
   memcpy(&value, at, sizeof value);
@@ -165,10 +146,14 @@ static uint16_t u16_at(const uint8_t *at) {
 }
 
 /* Adds the shape of one entry. False: its fields' names extend beyond it. */
-static bool add_shape(ll_types *types, const uint8_t *entry, uint32_t bytes) {
-  uint16_t number = u16_at(entry + LL_DESCRIPTOR_NUMBER);
+static bool add_shape(ll_types *types, const uint8_t *entry, uint32_t bytes, uint16_t number) {
   uint32_t fields = entry[LL_DESCRIPTOR_HASHED + 1];
-  ll_shape shape = {entry, bytes, 8, types->codes + types->codes_used, fields};
+  if (types->codes_used + fields > LL_DESCRIPTORS_BYTES) return false;
+  ll_shape shape = {.descriptor = entry,
+                    .descriptor_bytes = bytes,
+                    .record_bytes = 8,
+                    .field_codes = types->codes + types->codes_used,
+                    .field_count = fields};
   size_t at = LL_DESCRIPTOR_NAME;
   if (at + 2 > bytes) return false;
   at += 2 + u16_at(entry + at);
@@ -219,7 +204,7 @@ uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why
   }
   uint8_t *home = types->arena + types->arena_used;
   memcpy(home, entry.bytes, entry.used);
-  add_shape(types, home, (uint32_t)entry.used);
+  add_shape(types, home, (uint32_t)entry.used, (uint16_t)(types->count + 1));
   types->arena_used += (uint32_t)entry.used;
   store_release(&types->count, types->count + 1);
   return types->count;
@@ -236,19 +221,32 @@ bool ll_types_save(const ll_types *types, ll_store *store) {
   return true;
 }
 
-const char *ll_types_load(ll_types *types, const ll_store *store) {
+/* Numbers are consecutive, so as long as nothing is damaged the place of an entry says its number. Behind damage the
+ * entry's own number counts. */
+void ll_types_load(ll_types *types, const ll_store *store) {
   uint32_t used = (uint32_t)store->header->descriptors_used;
+  bool lost = false; /* the entry's number is not known from its place */
   memcpy(types->arena, store->descriptors, used);
   types->arena_used = used;
-  for (uint32_t at = 0; at < used;) {
-    uint32_t bytes = used - at >= LL_DESCRIPTOR_NAME + 4 ? u32_at(types->arena + at) : 0;
-    if (bytes < LL_DESCRIPTOR_NAME + 4 || bytes % 8 != 0 || bytes > used - at) return "impossible descriptor";
-    if (u16_at(types->arena + at + LL_DESCRIPTOR_NUMBER) != types->count + 1) return "impossible descriptor";
-    if (!add_shape(types, types->arena + at, bytes)) return "impossible descriptor";
-    types->count++;
-    at += bytes;
+  for (uint32_t at = 0; at < used && types->count < LL_TYPE_NUMBER_MAX;) {
+    uint8_t *entry = types->arena + at;
+    uint32_t bytes = ll_descriptor_bytes(entry, used - at);
+    uint16_t next = (uint16_t)(types->count + 1), number = next;
+    if (bytes > 0 && lost) memcpy(&number, entry + LL_DESCRIPTOR_NUMBER, sizeof number);
+    if (bytes > 0 && !lost) memcpy(entry + LL_DESCRIPTOR_NUMBER, &next, sizeof next);
+    if (bytes > 0 && number >= next && ll_descriptor_is_sound(entry, bytes) && add_shape(types, entry, bytes, number)) {
+      types->count = number;
+      lost = false;
+      at += bytes;
+      continue;
+    }
+    if (bytes > 0 && !lost && add_shape(types, entry, bytes, number)) {
+      types->shapes[number].doubtful = true;
+      types->count = number;
+    }
+    lost = true;
+    at += 8;
   }
-  return NULL;
 }
 
 size_t ll_record_bytes(const ll_types *types, const uint8_t *at, size_t available) {

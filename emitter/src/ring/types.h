@@ -6,11 +6,10 @@
 #ifndef LIFELINE_TYPES_H
 #define LIFELINE_TYPES_H
 
+#include "descriptor.h"
 #include "ringfile.h"
 
 #include <lifeline/lifeline.h>
-
-#define LL_DESCRIPTOR_MAX 8192
 
 /* The layout of a record. */
 typedef struct ll_shape {
@@ -19,6 +18,7 @@ typedef struct ll_shape {
   uint32_t record_bytes; /* length of each record; 0: depends on its fields */
   const uint8_t *field_codes;
   uint32_t field_count;
+  bool doubtful; /* only in a file under recovery: the descriptor is damaged, so the layout may be wrong */
 } ll_shape;
 
 /* The meaning of type numbers: one instance for this process, one for each file under recovery. */
@@ -42,8 +42,9 @@ uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why
 /* Copies new descriptors to the file. False: no room on the filesystem. One caller at a time. */
 bool ll_types_save(const ll_types *types, ll_store *store);
 
-/* Reads the types of an existing file. Returns NULL, or the fault. */
-const char *ll_types_load(ll_types *types, const ll_store *store);
+/* Reads the types of an existing file. A damaged descriptor hides no other: the next undamaged one is found by its
+ * hash. `count` becomes the highest number of an undamaged or doubtful type. */
+void ll_types_load(ll_types *types, const ll_store *store);
 
 /* The length of the record at `at`, of which `available` bytes may be read; 0 when it is invalid. */
 size_t ll_record_bytes(const ll_types *types, const uint8_t *at, size_t available);

@@ -4,6 +4,8 @@
 #include "base/directory.h"
 #include "base/log.h"
 #include "finish.h"
+#include "ring/replace.h"
+#include "salvage.h"
 #include "spool/spool_give_up.h"
 
 #include <dirent.h>
@@ -30,8 +32,8 @@ static bool is_file_of(const char *name, const char *program) {
   return dash > 0 && name[dash - 1] == '-' && strlen(begin) == dash - 1 && strncmp(name, begin, dash - 1) == 0;
 }
 
-/* Step 2. Returns NULL, or the fault. */
-static const char *take_over_tails(ll_store *store) {
+/* Step 2. */
+static void take_over_tails(ll_store *store) {
   for (uint32_t i = 0; i < store->header->slot_count; i++) {
     uint64_t word = store->header->slot_words[i];
     if (ll_slot_state_of(word) != LL_SLOT_SEALED) continue; /* a refused batch was sent, so its tails had moved */
@@ -39,11 +41,9 @@ static const char *take_over_tails(ll_store *store) {
     for (uint32_t t = 0; t < slot->take_count; t++) {
       const ll_take *take = &ll_slot_takes(slot)[t];
       ll_ring *ring = &store->rings[take->ring];
-      if (take->to > ring->head || take->to % 8 != 0) return "a sealed batch refers to events that never existed";
       if (take->to > ring->tail) ring->tail = take->to;
     }
   }
-  return NULL;
 }
 
 static void count_sealed(const ll_store *store, ll_recovered *file) {
@@ -140,47 +140,76 @@ static bool deliver(const ll_recovery *recovery, delivery *work, ll_recovered *f
 }
 
 /* Returns NULL, or why something is left. */
-static const char *recover_store(const ll_recovery *recovery, ll_store *store, ll_recovered *file, char *why,
-                                 size_t why_bytes) {
-  ll_types types;
+static const char *recover_store(const ll_recovery *recovery, ll_store *store, const ll_types *types,
+                                 ll_recovered *file, char *why, size_t why_bytes) {
   delivery *work = calloc(1, sizeof *work);
-  if (work == NULL || ll_types_create(&types) != 0) {
-    free(work);
-    return "no memory";
-  }
-  *work = (delivery){.store = store, .types = &types};
-  const char *fault = ll_types_load(&types, store);
-  if (fault == NULL) fault = ll_slots_fault(store);
-  if (fault == NULL) fault = take_over_tails(store);
-  if (fault == NULL) fault = read_names(store, work->host, work->program, sizeof work->host);
-  if (fault == NULL) {
-    count_sealed(store, file);
-  }
+  if (work == NULL) return "no memory";
+  *work = (delivery){.store = store, .types = types};
+  const char *fault = read_names(store, work->host, work->program, sizeof work->host);
+  if (fault == NULL) count_sealed(store, file);
   for (uint32_t route = 0; fault == NULL && route < store->header->route_count; route++)
     if (!ll_give_up_resolve(store, route, work->program, why, why_bytes)) fault = why;
-  if (fault == NULL) {
-    file->complete = deliver(recovery, work, file, why, why_bytes);
-    if (!file->complete) fault = why;
-  }
-  ll_types_free(&types);
+  if (fault == NULL && !deliver(recovery, work, file, why, why_bytes)) fault = why;
   free(work);
   return fault;
 }
 
-static void recover_file(ll_recovery *recovery, const char *path) {
-  char why[512] = "";
-  ll_store store;
-  int error = ll_store_attach(&store, path, recovery->other_namespaces, why, sizeof why);
-  if (error == EBUSY) {
-    recovery->skipped_live++;
-    return;
+typedef enum ending { DELIVERED, LEFT, REPLACED } ending;
+
+/* A claimed and valid file. REPLACED: a copy without what cannot be read is in its place. */
+static ending recover_valid(const ll_recovery *recovery, ll_store *store, ll_recovered *file, char *why,
+                            size_t why_bytes) {
+  ll_types types;
+  if (ll_types_create(&types) != 0) {
+    snprintf(why, why_bytes, "no memory");
+    return LEFT;
   }
-  if (error == ENOENT) return; /* another recovery was faster */
+  ending outcome = LEFT;
+  ll_damage damage;
+  ll_types_load(&types, store);
+  take_over_tails(store);
+  if (!ll_damage_find(store, &types, &damage)) {
+    const char *fault = recover_store(recovery, store, &types, file, why, why_bytes);
+    if (fault == NULL) outcome = DELIVERED;
+    if (fault != NULL && fault != why) snprintf(why, why_bytes, "%s", fault);
+  } else if (file->damaged) {
+    snprintf(why, why_bytes, "it is still damaged after what cannot be read was left out");
+  } else if (ll_salvage(store, &types, why, why_bytes)) {
+    file->damaged = true;
+    ll_damage_describe(&damage, file->damage, sizeof file->damage);
+    outcome = REPLACED;
+  }
+  ll_types_free(&types);
+  return outcome;
+}
+
+/* Everything in the file was delivered. That is not everything if the file is a copy. */
+static void conclude(ll_recovered *file, ll_store *store, char *why, size_t why_bytes) {
+  char kept[PATH_MAX];
+  ll_store_remove(store);
+  file->complete = !ll_replace_kept(store->path, kept, sizeof kept);
+  if (file->complete) return;
+  snprintf(why, why_bytes,
+           "the file is damaged: %s. The rest was delivered; %.300s is the file as it was, delete it "
+           "when nobody will examine it",
+           file->damaged ? file->damage : "an earlier recovery found parts that cannot be read", kept);
+}
+
+static void recover_file(ll_recovery *recovery, const char *path) {
+  char why[768] = "";
+  ll_store store;
   ll_recovered file = {.path = path};
+  ending outcome;
+  do {
+    int error = ll_store_attach(&store, path, recovery->other_namespaces, why, sizeof why);
+    if (error == EBUSY && !file.damaged) recovery->skipped_live++;
+    if (error == EBUSY || error == ENOENT) return; /* another recovery is, or was, faster */
+    outcome = error != 0 ? LEFT : recover_valid(recovery, &store, &file, why, sizeof why);
+    if (outcome == DELIVERED) conclude(&file, &store, why, sizeof why);
+    if (error == 0) ll_store_release(&store);
+  } while (outcome == REPLACED);
+  if (!file.complete) file.trouble = why;
   recovery->files++;
-  file.trouble = error != 0 ? why : recover_store(recovery, &store, &file, why, sizeof why);
-  if (file.complete) ll_store_remove(&store);
-  if (error == 0) ll_store_release(&store);
   recovery->failed += !file.complete;
   if (recovery->report != NULL) recovery->report(recovery->ctx, &file);
 }

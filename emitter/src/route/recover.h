@@ -1,6 +1,7 @@
 /* Recovery: a later process delivers the contents of a dead emitter's ring file exactly once.
  *
- *  1. Claim the file: its owner is dead, and so is any process that recovered it before.
+ *  1. Claim the file: its owner is dead, and so is any process that recovered it before. Validate it; a damaged one is
+ *     set aside, and a copy with what can be read takes its place (salvage.h).
  *  2. Sealed batches were taken from the rings, even if the tails had not moved yet: tail = max(tail, to).
  *  3. Send the sealed batches again, byte-identical; consumers discard duplicates.
  *  4. Seal the rest as the same incarnation's next batches, RECOVERED, the last one FINAL. They are in the same file,
@@ -21,7 +22,9 @@
 
 typedef struct ll_recovered {
   const char *path;
-  bool complete;       /* everything is delivered, and the file is removed */
+  bool complete; /* everything is delivered, and the file is removed */
+  bool damaged;  /* parts could not be read: see salvage.h */
+  char damage[160];
   const char *trouble; /* the reason, if not complete */
   uint64_t batches_resent, events_resent;
   uint64_t batches_new, events_new;
