@@ -106,6 +106,21 @@ static void a_line_of_the_environment_lasts_for_ever_unless_it_says_otherwise(vo
   assert_string_equal(decided(), "* off");
 }
 
+static void a_time_in_the_future_does_not_outrank_what_comes_later(void **state) {
+  (void)state;
+  assert_true(set("forged", "* full issued=99999999999999 for=365d", now.realtime_ms));
+  later(2 * MINUTE);
+  char line[64];
+  snprintf(line, sizeof line, "* off issued=%lld for=10m", (long long)now.realtime_ms);
+  assert_true(set("a", line, now.realtime_ms));
+  assert_string_equal(decided(), line);
+  /* the same when both are read by a program that starts now */
+  ll_activations_clear(&all);
+  assert_true(set("a", line, now.realtime_ms));
+  assert_true(set("forged", "* full issued=99999999999999 for=365d", now.realtime_ms - 120000));
+  assert_string_equal(decided(), line);
+}
+
 static void the_time_since_it_was_issued_is_taken_off(void **state) {
   (void)state;
   assert_true(set("a", "* off for=10m", now.realtime_ms - 9 * 60000));
@@ -227,6 +242,7 @@ int main(void) {
       TEST(of_the_topic_the_latest_issue_decides_in_whatever_order_it_is_read),
       TEST(an_activation_lasts_ten_minutes_unless_it_says_otherwise),
       TEST(a_line_of_the_environment_lasts_for_ever_unless_it_says_otherwise),
+      TEST(a_time_in_the_future_does_not_outrank_what_comes_later),
       TEST(the_time_since_it_was_issued_is_taken_off),
       TEST(no_request_lasts_longer_than_the_user_allows),
       TEST(a_line_that_is_still_there_keeps_its_time),

@@ -55,7 +55,7 @@ static void say(ll_control *control, const char *id, const char *line) {
 
 static ll_control *begin(void) {
   news = 0;
-  ll_control *control = ll_control_create(count_news, NULL);
+  ll_control *control = ll_control_create(count_news, NULL, "copy", "node7");
   assert_non_null(control);
   ll_control_begin(control);
   return control;
@@ -181,6 +181,32 @@ static void the_harvester_is_asked_at_most_every_tenth_of_a_second(void **state)
   ll_control_free(control);
 }
 
+static void lines_for_others_and_invalid_ones_take_no_room(void **state) {
+  (void)state;
+  ll_control *control = begin();
+  char id[16];
+  for (int i = 0; i < 2 * LL_CONTROL_IDS_MAX; i++) {
+    snprintf(id, sizeof id, "o%d", i);
+    say(control, id, i % 2 == 0 ? "x off program=another" : "x off host=another");
+  }
+  for (int i = 0; i < LL_CONTROL_IDS_MAX; i++) {
+    snprintf(id, sizeof id, "i%d", i);
+    say(control, id, "no rule");
+  }
+  say(control, "z", "x off program=copy host=node7");
+  ll_control_complete(control);
+  bool found = false;
+  for (int i = 0; i < 10; i++)
+    found |= strstr(apply(control), "z: x off program=copy host=node7\n") != NULL;
+  assert_true(found);
+  say(control, "z", "x off program=another"); /* it is not for this program any more */
+  found = false;
+  for (int i = 0; i < 10; i++)
+    found |= strstr(apply(control), "z: ended\n") != NULL;
+  assert_true(found);
+  ll_control_free(control);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_topic_is_heard_of_only_when_it_is_read_whole),
@@ -188,6 +214,7 @@ int main(void) {
       cmocka_unit_test(an_empty_line_ends_an_activation),
       cmocka_unit_test(many_changes_of_one_activation_are_one),
       cmocka_unit_test(what_is_hostile_is_ignored_and_costs_a_bounded_time),
+      cmocka_unit_test(lines_for_others_and_invalid_ones_take_no_room),
       cmocka_unit_test(no_more_than_256_are_kept_and_64_handed_on_at_once),
       cmocka_unit_test(the_harvester_is_asked_at_most_every_tenth_of_a_second),
   };

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define MS UINT64_C(1000000)
+#define SKEW_MS 60000
 #define STANDARD_FOR_NS (600 * 1000 * MS)
 
 ll_moment ll_moment_now(void) {
@@ -73,7 +74,9 @@ static making make(const ll_activation_limits *limits, ll_source source, const c
     else if (find_route(made, limits, why, why_bytes))
       done = MADE;
   }
-  if (made->rule.has_issued) issued_ms = made->rule.issued_ms;
+  /* A time in the future must not outrank whatever comes later. Clocks may differ by a minute. */
+  int64_t latest_ms = issued_ms > 0 ? issued_ms + SKEW_MS : now->realtime_ms;
+  if (made->rule.has_issued) issued_ms = made->rule.issued_ms < latest_ms ? made->rule.issued_ms : latest_ms;
   if (done == MADE) {
     made->rank = (uint64_t)issued_ms;
     made->until_ns = end_of(made, limits, issued_ms, now);

@@ -2,6 +2,7 @@
 
 #include "base/atomics.h"
 #include "base/log.h"
+#include "rules.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -20,12 +21,14 @@ typedef struct activation {
   bool ended;
   bool changed; /* since it was passed on */
   bool handed_on;
+  bool invalid;     /* it will be refused, and makes room for one that is valid */
   uint32_t reading; /* the last reading that mentioned it */
 } activation;
 
 struct ll_control {
   void (*news)(void *ctx);
   void *news_ctx;
+  const char *program, *host;
   pthread_mutex_t lock;
   activation table[LL_CONTROL_IDS_MAX];
   bool reading_whole; /* the table is incomplete: nothing is passed on */
@@ -38,11 +41,13 @@ struct ll_control {
   uint64_t complain_ns; /* rejected activations are logged no sooner than then */
 };
 
-ll_control *ll_control_create(void (*news)(void *ctx), void *ctx) {
+ll_control *ll_control_create(void (*news)(void *ctx), void *ctx, const char *program, const char *host) {
   ll_control *control = calloc(1, sizeof *control);
   if (control == NULL) return NULL;
   control->news = news;
   control->news_ctx = ctx;
+  control->program = program;
+  control->host = host;
   pthread_mutex_init(&control->lock, NULL);
   return control;
 }
@@ -74,10 +79,20 @@ static activation *find(ll_control *control, const char *id, size_t bytes) {
   return NULL;
 }
 
-static activation *find_room(ll_control *control) {
-  for (size_t i = 0; i < LL_CONTROL_IDS_MAX; i++)
+/* A free entry; else, for a valid line, that of an invalid one, which has no effect. */
+static activation *find_room(ll_control *control, bool invalid) {
+  activation *replaceable = NULL;
+  for (size_t i = 0; i < LL_CONTROL_IDS_MAX; i++) {
     if (control->table[i].id[0] == '\0') return &control->table[i];
-  return NULL;
+    const activation *entry = &control->table[i]; /* one whose earlier line is in force has to be passed on */
+    if (entry->invalid && !invalid && !(entry->changed && entry->handed_on)) replaceable = &control->table[i];
+  }
+  if (replaceable != NULL) *replaceable = (activation){0};
+  return replaceable;
+}
+
+static bool is_for_others(const ll_control *control, const ll_rule *rule) {
+  return control->program != NULL && !ll_rule_is_for(rule, control->program, control->host);
 }
 
 /* Logs no bytes received from the topic. With the lock held. */
@@ -97,7 +112,7 @@ static void end(activation *entry) {
   entry->ended = true;
 }
 
-static void set(ll_control *control, activation *entry, const ll_control_message *message) {
+static void set(ll_control *control, activation *entry, const ll_control_message *message, bool invalid) {
   bool same = !entry->ended && entry->id[0] != '\0' && strlen(entry->line) == message->line_bytes &&
               memcmp(entry->line, message->line, message->line_bytes) == 0 && entry->written_ms == message->written_ms;
   entry->reading = control->reading;
@@ -108,6 +123,7 @@ static void set(ll_control *control, activation *entry, const ll_control_message
   entry->line[message->line_bytes] = '\0';
   entry->written_ms = message->written_ms;
   entry->ended = false;
+  entry->invalid = invalid;
   entry->changed = true;
 }
 
@@ -126,11 +142,18 @@ static void take(ll_control *control, const ll_control_message *message) {
     if (entry != NULL) end(entry); /* the previous line no longer applies */
     return;
   }
-  if (entry == NULL) entry = find_room(control);
+  ll_rule rule;
+  char why[WHY_BYTES];
+  bool invalid = !ll_rule_parse(&rule, message->line, message->line_bytes, why, sizeof why);
+  if (!invalid && is_for_others(control, &rule)) {
+    if (entry != NULL) end(entry);
+    return;
+  }
+  if (entry == NULL) entry = find_room(control, invalid);
   if (entry == NULL)
-    complain(control, "there are more than 256");
+    complain(control, "there are more than 256 for this program");
   else
-    set(control, entry, message);
+    set(control, entry, message, invalid);
 }
 
 /* Called with the lock held; calls news after releasing it. */

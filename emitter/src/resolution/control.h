@@ -2,8 +2,8 @@
  *
  * A table by id, so that a flood of changes costs no more than the ids that it names. Anything beyond the limits is
  * ignored and logged: ids of 1 to 128 printable characters, lines of at most 1,024 bytes without control characters,
- * 256 activations. The rate at which changes are passed on is limited, too. A line that is read again unchanged is not
- * passed on again: its expiry must not restart with each reconnect.
+ * 256 activations for this program and host. The rate at which changes are passed on is limited, too. A line that is
+ * read again unchanged is not passed on again: its expiry must not restart with each reconnect.
  */
 #ifndef LIFELINE_CONTROL_H
 #define LIFELINE_CONTROL_H
@@ -16,8 +16,9 @@ enum { LL_CONTROL_IDS_MAX = 256, LL_CONTROL_ID_BYTES = 128, LL_CONTROL_LINE_BYTE
 
 typedef struct ll_control ll_control;
 
-/* Calls `news` on a sink's thread when there is something to apply. NULL when out of memory. */
-ll_control *ll_control_create(void (*news)(void *ctx), void *ctx);
+/* Calls `news` on a sink's thread when there is something to apply. Activations for other programs or hosts than these
+ * take no room (NULL: none is for another). NULL when out of memory. */
+ll_control *ll_control_create(void (*news)(void *ctx), void *ctx, const char *program, const char *host);
 void ll_control_free(ll_control *control);
 
 /* Any thread: see ll_sink_host. */

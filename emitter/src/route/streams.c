@@ -291,7 +291,7 @@ void ll_streams_discard(void) {
 }
 
 ll_control *ll_streams_watch(void) {
-  ll_control *control = ll_control_create(progress, NULL);
+  ll_control *control = ll_control_create(progress, NULL, settings->program, settings->host);
   if (control != NULL) ll_route_watch(&streams[0].route, control);
   return control;
 }
