@@ -59,7 +59,7 @@ struct ll_sink {
   unsigned health; /* enum health, accessed atomically */
   unsigned buried; /* producers that are being destroyed */
   bool reached;    /* a broker has answered at least once */
-  char incarnation[INCARNATION_HEX_BYTES];
+  char incarnation[INCARNATION_HEX_BYTES], host_header[SINK_HEADER_BYTES], program_header[SINK_HEADER_BYTES];
 };
 
 typedef enum subject { THE_TOPIC, THE_BROKERS } subject;
@@ -305,6 +305,8 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   sink->host = host;
   sink_report_init(&sink->report, host);
   sink_incarnation_hex(host->incarnation, sink->incarnation);
+  sink_header_text(host->host_name, sink->host_header);
+  sink_header_text(host->program, sink->program_header);
   sink_security_outlive_exit();
   unsigned in_flight;
   if (sink_url_parse(&sink->url, host->url, KAFKA_DEFAULT_PORT, error, error_bytes) &&
@@ -352,9 +354,8 @@ static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t
   return rd_kafka_producev(
       sink->producer, RD_KAFKA_V_TOPIC(sink->url.name), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
       RD_KAFKA_V_KEY(sink->incarnation, INCARNATION_HEX_BYTES - 1), RD_KAFKA_V_VALUE((void *)batch, bytes),
-      RD_KAFKA_V_HEADER("lifeline-host", sink->host->host_name, (ssize_t)strlen(sink->host->host_name)),
-      RD_KAFKA_V_HEADER("lifeline-program", sink->host->program, (ssize_t)strlen(sink->host->program)),
-      RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque),
+      RD_KAFKA_V_HEADER("lifeline-host", sink->host_header, -1),
+      RD_KAFKA_V_HEADER("lifeline-program", sink->program_header, -1), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque),
       signing->on ? RD_KAFKA_VTYPE_HEADER : RD_KAFKA_VTYPE_END, /* ends the list if batches are not signed */
       "lifeline-signature", (const void *)signature, (ssize_t)(sizeof signature - 1), RD_KAFKA_V_END);
 }

@@ -42,7 +42,7 @@ static void give_up(nats_watch *watch, const char *why) {
 }
 
 static void begin(nats_watch *watch) {
-  char inbox[128], subject[300], reply[128], request[1024];
+  char inbox[160], subject[300], reply[160], request[1024];
   const char *bucket = watch->control->name;
   watch->number = watch->number < FIRST_NUMBER ? FIRST_NUMBER : watch->number + 1;
   watch->expected = 1;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "flight.h"
+#include "inbox.h"
 
 enum {
   LOOK_MS = 1000, /* whether the program has closed the socket, of which a waiting thread is not told */
@@ -27,7 +28,7 @@ struct nats_link {
   const sink_url *url;
   const sink_security *security;
   char *name;
-  char inbox[48];
+  char inbox[NATS_INBOX_PREFIX_BYTES + 34];
   sink_report *report;
   link_callbacks callbacks;
   wire wire;
@@ -64,9 +65,11 @@ static void on_error(nats_link *link, const char *text) {
   }
   if (strstr(text, "\"$JS.")) return; /* a request to JetStream: the caller reports the missing answer */
   bool publish = strcasestr(text, "publish to") != NULL;
-  sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s", nats_user(link->security),
+  char inbox[NATS_INBOX_PREFIX_BYTES];
+  nats_inbox_prefix(link->security, inbox);
+  sink_report_state(link->report, LL_SINK_ERROR, "nats: user %s may not %s %s%s", nats_user(link->security),
                     publish ? "publish to" : "subscribe to its inbox, so no batch is acknowledged:",
-                    publish ? link->url->name : "_INBOX.>");
+                    publish ? link->url->name : inbox, publish ? "" : ".>");
   if (publish) link->callbacks.event(link->callbacks.ctx, LINK_FORBIDDEN);
 }
 
@@ -153,7 +156,7 @@ static bool connect_to_any(nats_link *link, char *why, size_t why_bytes, bool *i
 }
 
 static bool subscribe_to_answers(nats_link *link) {
-  char subject[64];
+  char subject[NATS_INBOX_PREFIX_BYTES + 40];
   snprintf(subject, sizeof subject, "%s.*", link->inbox);
   return link_subscribe(link, subject, ANSWERS);
 }
@@ -224,7 +227,9 @@ static void *keep(void *ctx) {
 static bool choose_inbox(nats_link *link) {
   uint8_t random[16];
   if (getrandom(random, sizeof random, 0) != sizeof random) return false;
-  size_t used = (size_t)sprintf(link->inbox, "_INBOX.");
+  char prefix[NATS_INBOX_PREFIX_BYTES];
+  nats_inbox_prefix(link->security, prefix);
+  size_t used = (size_t)sprintf(link->inbox, "%s.", prefix);
   for (size_t i = 0; i < sizeof random; i++)
     used += (size_t)sprintf(link->inbox + used, "%02x", random[i]);
   return true;

@@ -2,6 +2,7 @@
 
 #include "alert.h"
 #include "explain.h"
+#include "inbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,9 @@ natsOptions *nats_options_new(const sink_url *url, const sink_security *security
   if (status == NATS_OK) status = natsOptions_SetAllowReconnect(options, false);
   if (status == NATS_OK) status = natsOptions_SetPingInterval(options, PING_INTERVAL_MS);
   if (status == NATS_OK) status = set_security(options, security);
+  char prefix[NATS_INBOX_PREFIX_BYTES];
+  nats_inbox_prefix(security, prefix);
+  if (status == NATS_OK) status = natsOptions_SetCustomInboxPrefix(options, prefix);
   if (status == NATS_OK) return options;
   snprintf(error, error_bytes, "nats: %s",
            status == NATS_SSL_ERROR ? "the CA certificate, client certificate or key is invalid"

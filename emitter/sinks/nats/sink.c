@@ -23,7 +23,6 @@ enum {
   DUPLICATES_AGAIN_MS = 60000,
   CLOSE_TIMEOUT_MS = 1500,
   CLOSE_UNREACHED_MS = 50, /* never connected: nothing to flush */
-  HEADER_TEXT_BYTES = 256,
 };
 
 #define STREAMS_SUFFIX "streams" /* inbox suffix of the answer that names the stream */
@@ -58,8 +57,8 @@ struct ll_sink {
   const char *stream;
   char subject[256];
   char incarnation[INCARNATION_HEX_BYTES];
-  char host_header[HEADER_TEXT_BYTES];
-  char program_header[HEADER_TEXT_BYTES];
+  char host_header[SINK_HEADER_BYTES];
+  char program_header[SINK_HEADER_BYTES];
 };
 
 static bool get(bool *flag) {
@@ -67,13 +66,6 @@ static bool get(bool *flag) {
 }
 static void set(bool *flag, bool to) {
   __atomic_store_n(flag, to, __ATOMIC_RELEASE);
-}
-
-/* Replaces control characters: a line break in a host name would end the header's value. */
-static void header_text(char to[HEADER_TEXT_BYTES], const char *from) {
-  snprintf(to, HEADER_TEXT_BYTES, "%s", from ? from : "");
-  for (char *c = to; *c; c++)
-    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '_';
 }
 
 static size_t header_bytes(const ll_sink *sink) {
@@ -114,7 +106,7 @@ static void nobody_answers(ll_sink *sink) {
       sink->subject, sink->stream);
   if (now_ms - __atomic_load_n(&sink->asked_ms, __ATOMIC_ACQUIRE) < ASK_AGAIN_MS) return;
   __atomic_store_n(&sink->asked_ms, now_ms, __ATOMIC_RELEASE);
-  char reply[160], question[300];
+  char reply[200], question[300];
   snprintf(reply, sizeof reply, "%s.%s", link_inbox(sink->link), STREAMS_SUFFIX);
   int bytes = snprintf(question, sizeof question, "{\"subject\":\"%s\"}", sink->subject);
   link_publish(sink->link, &(link_message){"$JS.API.STREAM.NAMES", reply, NULL, question, (size_t)bytes});
@@ -320,7 +312,7 @@ static void on_end(void *ctx) {
 }
 
 static bool connect_to(ll_sink *sink, char *error, size_t error_bytes) {
-  char name[HEADER_TEXT_BYTES + 16];
+  char name[SINK_HEADER_BYTES + 16];
   snprintf(name, sizeof name, "lifeline %s", sink->program_header);
   link_callbacks callbacks = {
       .ctx = sink, .event = on_event, .tick = on_tick, .answer = on_answer, .message = on_control, .end = on_end};
@@ -347,8 +339,8 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
   sink->host = host;
   sink_report_init(&sink->report, host);
   pthread_mutex_init(&sink->duplicates.mutex, NULL);
-  header_text(sink->host_header, host->host_name);
-  header_text(sink->program_header, host->program);
+  sink_header_text(host->host_name, sink->host_header);
+  sink_header_text(host->program, sink->program_header);
   sink_incarnation_hex(host->incarnation, sink->incarnation);
   unsigned in_flight;
   if (sink_url_parse(&sink->url, host->url, NATS_DEFAULT_PORT, error, error_bytes) &&
@@ -363,7 +355,7 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
 static bool publish(ll_sink *sink, const char *reply, const uint8_t *batch, size_t bytes, uint16_t route,
                     uint64_t sequence) {
   const sink_signature *signing = &sink->security.signature;
-  char headers[1280], signature[SIGNATURE_TEXT_BYTES] = "";
+  char headers[512 + 2 * SINK_HEADER_BYTES], signature[SIGNATURE_TEXT_BYTES] = "";
   if (signing->on) sink_signature_of(signing, batch, bytes, signature);
   const uint8_t *crc = batch + bytes - 4; /* makes the id unpredictable */
   snprintf(headers, sizeof headers,
@@ -410,7 +402,7 @@ static ll_sink_status nats_send(ll_sink *sink, uint64_t token, const uint8_t *ba
   int64_t deadline_ms = sink->core ? 0 : flight_now_ms() + patience_ms;
   size_t raw_bytes = sink_bound_bytes(batch, bytes);
   if (!flight_take(&sink->flight, token, raw_bytes, deadline_ms, &slot, &ticket)) return LL_SINK_BUSY;
-  char reply[160];
+  char reply[200];
   uint64_t first = sink->host->first_hand && sequence > sink->sent ? sequence : 0; /* 0: it may be a repeated send */
   if (sequence > sink->sent) sink->sent = sequence;
   snprintf(reply, sizeof reply, "%s.%u-%llu-%llu", link_inbox(sink->link), slot, (unsigned long long)ticket,

@@ -406,8 +406,27 @@ static void the_size_of_a_batch_is_the_one_before_compression(void **state) {
   assert_int_equal(sink_bound_bytes(batch, sizeof batch), sizeof batch);
 }
 
+/* Client libraries of both brokers end at headers with other letters. */
+static void the_text_of_a_header_is_printable_ascii(void **state) {
+  (void)state;
+  char header[SINK_HEADER_BYTES], text[256];
+  sink_header_text("copy-2.1_x", header);
+  assert_string_equal(header, "copy-2.1_x");
+  sink_header_text("z\xc3\xa4hler 100%\r\nX: y\x7f", header);
+  assert_string_equal(header, "z%C3%A4hler%20100%25%0D%0AX:%20y%7F");
+  sink_header_text(NULL, header);
+  assert_string_equal(header, "");
+  memset(text, 0xff, 255);
+  text[255] = '\0';
+  sink_header_text(text, header);
+  assert_int_equal(strlen(header), 765);
+  for (size_t i = 0; header[i]; i++)
+    assert_true(header[i] > 0x20 && header[i] < 0x7f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_text_of_a_header_is_printable_ascii),
       cmocka_unit_test(a_url_falls_into_its_parts),
       cmocka_unit_test(a_url_that_is_none_is_refused),
       cmocka_unit_test(a_number_of_a_url_is_whole_and_bounded),

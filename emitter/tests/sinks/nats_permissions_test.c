@@ -60,10 +60,13 @@ static void ask_for_jetstream(natsConnection *connection, int64_t wait_ms, jsCtx
 
 static void connect_as(const char *user, const char *password, natsConnection **connection, jsCtx **js) {
   natsOptions *options = NULL;
+  char prefix[64];
   natsOptions_Create(&options);
   natsOptions_SetURL(options, url);
   natsOptions_SetUserInfo(options, user, password);
   natsOptions_SetErrorHandler(options, NULL, NULL);
+  snprintf(prefix, sizeof prefix, "_INBOX_%s", user);
+  natsOptions_SetCustomInboxPrefix(options, prefix);
   assert_int_equal(natsConnection_Connect(connection, options), NATS_OK);
   ask_for_jetstream(*connection, PATIENCE_MS, js);
   natsOptions_Destroy(options);
@@ -74,8 +77,10 @@ static int start(void **state) {
   char configuration[128], command[1024];
   assert_non_null(mkdtemp(directory));
   snprintf(command, sizeof command,
-           "cp '" TEMPLATE "' %s/permissions.conf && sed s/lifeline/other/g '" TEMPLATE "' >%s/other.conf", directory,
-           directory);
+           "cp '" TEMPLATE
+           "' %s/permissions.conf && sed 's/lifeline/other/g; s/_INBOX_emitter/_INBOX_other/' '" TEMPLATE
+           "' >%s/other.conf",
+           directory, directory);
   assert_int_equal(system(command), 0);
   snprintf(configuration, sizeof configuration, "%s/server.conf", directory);
   write_configuration(configuration);
@@ -196,6 +201,28 @@ static void an_emitter_does_not_read_batches(void **state) {
   assert_int_not_equal(js_GetMsg(&message, hasty_js, "LIFELINE", 1, NULL, NULL), NATS_OK);
 }
 
+/* Answers to others, which hold batches and checkpoints, arrive in inboxes. */
+static void an_emitter_does_not_read_what_others_are_answered(void **state) {
+  (void)state;
+  static const char *const others[] = {"_INBOX.>", "_INBOX_operator.>", "_INBOX_other.>", ">", "$JS.API.>"};
+  natsSubscription *subscriptions[5];
+  natsMsg *message = NULL;
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(natsConnection_SubscribeSync(&subscriptions[i], emitter, others[i]), NATS_OK);
+  assert_int_equal(natsConnection_FlushTimeout(emitter, PATIENCE_MS), NATS_OK);
+  assert_true(stored(emitter_js, "lifeline.batches.7"));
+  assert_true(stored(other_js, "other.batches.7"));
+  assert_int_equal(js_GetLastMsg(&message, operator_js, "LIFELINE", "lifeline.batches.7", NULL, NULL), NATS_OK);
+  natsMsg_Destroy(message);
+  assert_int_equal(natsConnection_Publish(operator_connection, "_INBOX.somebody", "x", 1), NATS_OK);
+  assert_int_equal(natsConnection_FlushTimeout(operator_connection, PATIENCE_MS), NATS_OK);
+  assert_int_equal(natsConnection_FlushTimeout(emitter, PATIENCE_MS), NATS_OK); /* all were delivered before */
+  for (int i = 0; i < 5; i++) {
+    assert_int_not_equal(natsSubscription_NextMsg(&message, subscriptions[i], 20), NATS_OK);
+    natsSubscription_Destroy(subscriptions[i]);
+  }
+}
+
 static void emitters_with_prefixes_of_their_own_do_not_reach_each_other(void **state) {
   (void)state;
   uint64_t before = messages_in("LIFELINE");
@@ -224,6 +251,7 @@ int main(void) {
       cmocka_unit_test(an_emitter_does_not_manage_streams),
       cmocka_unit_test(an_emitter_does_not_read_batches),
       cmocka_unit_test(emitters_with_prefixes_of_their_own_do_not_reach_each_other),
+      cmocka_unit_test(an_emitter_does_not_read_what_others_are_answered),
   };
   return cmocka_run_group_tests_name("permissions nats", tests, start, stop);
 }
