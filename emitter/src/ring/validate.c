@@ -11,6 +11,7 @@ enum {
   SEQUENCE_BITS = 46, /* leaves room below the limit of a sink's token, see route.c */
   TEXT_MAX = 4096,    /* FORMAT.md, section 10 */
   NAME_MAX_BYTES = 255,
+  TICK_NS_MOST = 1 << 30, /* what readers accept of the time between two calibrations, per tick */
 };
 
 /* Rings are made one after the other, so each begins where the one before it ends. */
@@ -77,6 +78,8 @@ static const char *fault_of_clock(const ll_file_header *header) {
     bool stepped = (now->flags & LL_CALIBRATION_STEP) != 0;
     if (now->tick <= last->tick || now->monotonic_ns < last->monotonic_ns || (!stepped && real < last_real))
       return fault;
+    uint64_t ns = stepped ? now->monotonic_ns - last->monotonic_ns : (uint64_t)real - (uint64_t)last_real;
+    if (ns / (now->tick - last->tick) >= TICK_NS_MOST) return fault;
   }
   return NULL;
 }
