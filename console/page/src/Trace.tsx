@@ -150,8 +150,12 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
   });
 
   const part = brush ?? view;
-  const measured = { from: stamp(part.from), to: stamp(part.to), a: link.b ? number(link.a) : -1, b: link.b ? number(link.b) : -1, ...filters };
-  const step = link.b ? `between ${shown(link.a ?? "", 60)} and ${shown(link.b, 60)}` : "of whole objects";
+  const isStep = link.a !== null && link.b !== null;
+  const measured = { from: stamp(part.from), to: stamp(part.to), a: isStep ? number(link.a) : -1, b: isStep ? number(link.b) : -1, ...filters };
+  // A step is measured only between types that are known: without them, the figures would be those of whole objects.
+  const unknown = isStep && types ? [link.a!, link.b!].filter((name) => number(name) < 0) : [];
+  const isMeasured = !isStep || (types !== null && unknown.length === 0);
+  const step = isStep ? `between ${shown(link.a ?? "", 60)} and ${shown(link.b ?? "", 60)}` : "of whole objects";
   const chart = { origin, rows, colour: link.colour, palette, selected: object, stages, onSelect: (line: Line | null) => select(line), onStage: selectStage, onMove: move };
   return (
     <div class={`trace ${panels ? "" : "wide"}`} aria-busy={lines.loading || linesBefore.loading}>
@@ -178,8 +182,18 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
           ))}
           <StepsPanel query={{ from: measured.from, to: measured.to, ...filters }} types={types} version={status.index.events}
             onStep={(a, b) => change({ a, b })} onSelect={select} />
-          <StepPanel query={{ ...measured, from2: before && stamp(before.from), to2: before && stamp(before.to) }} what={step} palette={palette} />
-          <SlowPanel query={measured} what={link.b ? `steps ${step}` : "objects"} onSelect={select} />
+          {unknown.length > 0 && (
+            <section class="panel" aria-label="Time of a step">
+              <header><h2>Time {step}</h2></header>
+              <p class="error" role="alert">There is no event type {unknown.map((name, i) => <>{i > 0 && " and no "}<strong><bdi>{shown(name, 60)}</bdi></strong></>)} in these events. Choose two rows of the picture.</p>
+            </section>
+          )}
+          {isMeasured && (
+            <>
+              <StepPanel key={step} query={{ ...measured, from2: before && stamp(before.from), to2: before && stamp(before.to) }} what={step} palette={palette} />
+              <SlowPanel key={`slow ${step}`} query={measured} what={isStep ? `steps ${step}` : "objects"} onSelect={select} />
+            </>
+          )}
           <Legend data={lines.data} colour={link.colour} palette={palette} />
         </aside>
       )}

@@ -156,6 +156,16 @@ test("where the time goes agrees with SQL", async () => {
   await close();
 });
 
+test("a link to types that are not there shows no figures of something else", async () => {
+  const { page, errors, close } = await open("#a=pay.start&b=disk.read.end");
+  const panel = page.getByRole("region", { name: "Time of a step" });
+  await panel.getByText("There is no event type pay.start in these events.").waitFor();
+  assert.equal(await panel.getByRole("table").count(), 0);
+  assert.equal(await page.getByRole("region", { name: "Slowest objects" }).count(), 0);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
 test("two stages are chosen by keyboard, and Escape gives them up", async () => {
   const { page, errors, close } = await open();
   await drawn(page).waitFor();
