@@ -7,6 +7,7 @@ import io.lifeline.jobs.core.RouteKey;
  * A batch whose sequence is archived; only the archive itself can tell whether the archived batch has the same bytes.
  */
 public final class LateBatch {
+  private final PartitionWriter holder;
   private final Position position;
   private final RouteKey route;
   private final long sequence;
@@ -14,7 +15,9 @@ public final class LateBatch {
   private boolean found;
   private boolean contradicts;
 
-  LateBatch(Position position, RouteKey route, long sequence, int crc) {
+  /** @param holder writer of the partition that has the sequence, usually that of the position */
+  LateBatch(PartitionWriter holder, Position position, RouteKey route, long sequence, int crc) {
+    this.holder = holder;
     this.position = position;
     this.route = route;
     this.sequence = sequence;
@@ -27,6 +30,10 @@ public final class LateBatch {
 
   public long sequence() {
     return sequence;
+  }
+
+  PartitionWriter holder() {
+    return holder;
   }
 
   Position position() {

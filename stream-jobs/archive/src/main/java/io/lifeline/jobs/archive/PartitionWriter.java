@@ -11,8 +11,12 @@ import io.lifeline.jobs.core.RetentionClock;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32;
 
 /**
@@ -289,7 +293,9 @@ public abstract class PartitionWriter {
     }
   }
 
-  final Appended append(Position position, byte[] message, Rejection refusal) throws IOException {
+  /** @param all writers of the same archive, among them this one: a batch counts once in all of their partitions */
+  final Appended append(Position position, byte[] message, Rejection refusal, Collection<PartitionWriter> all)
+      throws IOException {
     if (position.offset() < to) {
       if (position.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
         throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + found
@@ -305,7 +311,7 @@ public abstract class PartitionWriter {
       firstAppendNs = System.nanoTime();
     }
     tellTime(position.brokerTimeMs());
-    Appended result = refusal == null ? take(position, message) : reject(refusal);
+    Appended result = refusal == null ? take(position, message, all) : reject(refusal);
     to = position.offset() + 1;
     lastMessage = message;
     return result;
@@ -321,7 +327,7 @@ public abstract class PartitionWriter {
     clock.observe(brokerTimeMs);
   }
 
-  private Appended take(Position position, byte[] message) throws IOException {
+  private Appended take(Position position, byte[] message, Collection<PartitionWriter> all) throws IOException {
     try {
       reader.read(message, 0, message.length);
     } catch (RejectedBatchException e) {
@@ -332,7 +338,19 @@ public abstract class PartitionWriter {
     if (refusal != null) {
       return reject(identified(position, "too_many_types", refusal, route, reader.sequence()));
     }
-    return switch (deduplicator.check(route, reader.sequence(), reader.crc(), clock.nowMs())) {
+    PartitionWriter holder = this;
+    Deduplicator.Result result = Deduplicator.Result.NEW;
+    for (PartitionWriter other : all) {
+      if (other != this && result == Deduplicator.Result.NEW) {
+        holder = other;
+        result = other.deduplicator.look(route, reader.sequence(), reader.crc());
+      }
+    }
+    if (result == Deduplicator.Result.NEW) {
+      holder = this;
+      result = deduplicator.check(route, reader.sequence(), reader.crc(), clock.nowMs());
+    }
+    return switch (result) {
       case NEW -> {
         collect(reader, reader.columns(), route, position);
         batches++;
@@ -344,7 +362,7 @@ public abstract class PartitionWriter {
         yield Appended.DUPLICATE;
       }
       case UNKNOWN -> {
-        late.add(new LateBatch(position, route, reader.sequence(), reader.crc()));
+        late.add(new LateBatch(holder, position, route, reader.sequence(), reader.crc()));
         duplicates++;
         yield Appended.DUPLICATE;
       }
@@ -357,7 +375,12 @@ public abstract class PartitionWriter {
     if (late.isEmpty()) {
       return;
     }
-    lookUp(List.copyOf(late));
+    Map<PartitionWriter, List<LateBatch>> byHolder = new LinkedHashMap<>();
+    late.forEach(batch -> byHolder.computeIfAbsent(batch.holder(), any -> new ArrayList<>()).add(batch));
+    for (Map.Entry<PartitionWriter, List<LateBatch>> each : byHolder.entrySet()) {
+      each.getKey().finish();
+      each.getKey().lookUp(each.getValue());
+    }
     while (!late.isEmpty()) { // one by one: after a failure, earlier ones are not reported again
       LateBatch batch = late.element();
       if (batch.contradicts()) {

@@ -54,7 +54,8 @@ public final class PartitionedWriter implements ArchiveWriter {
   @Override
   public Appended append(Position position, byte[] message, Rejection refusal) throws IOException {
     makeRoom();
-    return partition(position.partition()).append(position, message == null ? NO_BYTES : message, refusal);
+    return partition(position.partition()).append(position, message == null ? NO_BYTES : message, refusal,
+        partitions.values());
   }
 
   /** Half of the memory is for buffered events, the other half for those being stored in the background. */

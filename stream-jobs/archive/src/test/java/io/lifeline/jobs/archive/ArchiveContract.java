@@ -229,6 +229,32 @@ public abstract class ArchiveContract {
     assertThat(query(SERIALS)).containsExactly("10 10 0 9");
   }
 
+  /** A spool sends batches again to another partition once the topic has more of them; a hostile one copies any. */
+  @Test
+  void aBatchCountsOnceInWhicheverPartitionsItComes() throws Exception {
+    byte[] batch = Archives.serials(EMITTER, 1, 10);
+    try (ArchiveWriter writer = open()) {
+      writer.nextOffset(0);
+      writer.append(Archives.at(0), batch);
+      assertThat(writer.append(at(1, 0), batch)).as("not stored yet").isEqualTo(Appended.DUPLICATE);
+      writer.roll();
+      assertThat(writer.append(at(2, 0), batch)).as("stored").isEqualTo(Appended.DUPLICATE);
+    }
+    try (ArchiveWriter writer = open()) {
+      writer.nextOffset(0);
+      assertThat(writer.append(at(3, 0), batch)).isEqualTo(Appended.DUPLICATE);
+      assertThat(writer.append(at(3, 1), Archives.serials(EMITTER, 2, 10))).isEqualTo(Appended.ACCEPTED);
+      assertThat(writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10))).isEqualTo(Appended.DUPLICATE);
+      writer.append(at(3, 2), Archives.serials(EMITTER, 1, 11));
+    }
+    assertThat(rejections).extracting(Rejection::code).containsExactly("conflict");
+    assertThat(query(SERIALS)).containsExactly("20 20 0 19");
+  }
+
+  private static Position at(int partition, long offset) {
+    return new Position(partition, offset, Archives.at(offset).brokerTimeMs());
+  }
+
   /** Checksums that are no longer in memory come from the archive itself, by one query per storing. */
   @Test
   void aConflictIsOneHoweverLateItComesAlsoAfterARestart() throws Exception {

@@ -91,6 +91,12 @@ public final class Deduplicator {
     return Result.NEW;
   }
 
+  /** As {@link #check}, but without recording a new batch, and only of routes in memory. */
+  public Result look(RouteKey key, long sequence, int crc) {
+    Route route = routes.get(key);
+    return route == null || !route.seen.contains(sequence) ? Result.NEW : checkAgain(key, route, sequence, crc);
+  }
+
   /** Records that a batch just found new is the route's last. */
   void ends(RouteKey key, long sequence) {
     routes.get(key).finalSequence = sequence;
