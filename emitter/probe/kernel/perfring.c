@@ -53,6 +53,7 @@ static bool map_ring(perfring *made, perf_cpu *cpu) {
 
 static int open_cpu(perfring *made, perf_cpu *cpu, int number, const uint64_t *ids) {
   struct epoll_event event = {.events = EPOLLIN};
+  cpu->number = (unsigned)number;
   for (unsigned i = 0; i < made->tracepoint_count; i++) {
     cpu->events[i] = open_event(ids[i], number, i == 0);
     if (cpu->events[i] < 0) return errno;
@@ -129,7 +130,7 @@ static void take_next(const perfring *from, perf_cpu *cpu, void (*take)(void *ct
   uint64_t tail = cpu->page->data_tail;
   copy_out(from, cpu, tail, &header, sizeof header);
   copy_out(from, cpu, tail, bytes, header.size);
-  perf_record record = {.type = header.type, .cpu = (unsigned)(cpu - from->cpus), .at_ns = cpu->next_ns};
+  perf_record record = {.type = header.type, .cpu = cpu->number, .at_ns = cpu->next_ns};
   if (header.type == PERF_RECORD_SAMPLE) { /* the time, the size of the data, the data */
     uint32_t size = 0;
     size_t at = sizeof header + sizeof(uint64_t);

@@ -16,6 +16,7 @@ enum {
 typedef struct perf_cpu {
   int events[PERF_TRACEPOINTS_MAX];
   struct perf_event_mmap_page *page;
+  unsigned number;  /* of the CPU: not its index here, since others may be offline */
   uint64_t next_ns; /* time of the next record; UINT64_MAX: there is none */
 } perf_cpu;
 

@@ -95,7 +95,7 @@ static void copy_name(char to[NAME_BYTES], llb_bytes from) {
     const uint8_t *c = from.data + at;
     length = llb_utf8_length(c, from.size - at);
     if (size + length > NAME_BYTES - 1) break;
-    bool shown = *c != '\0' && *c != '"' && *c != '\\' && out_harmful(c, length) == 0;
+    bool shown = *c != '\0' && *c != '"' && *c != '\\' && llb_harmful(c, length) == 0;
     memcpy(to + size, shown ? c : (const uint8_t *)"?", shown ? length : 1);
     size += shown ? length : 1;
   }

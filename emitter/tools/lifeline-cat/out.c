@@ -134,16 +134,6 @@ static bool plain(uint8_t c) {
   return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-uint32_t out_harmful(const uint8_t *at, size_t length) {
-  uint32_t c = length == 1   ? at[0]
-               : length == 2 ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
-               : length == 3 ? (at[0] & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu)
-                             : ' ';
-  bool is = c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
-            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-  return is ? c : 0;
-}
-
 void out_json_text(out *to, llb_bytes text) {
   out_char(to, '"');
   for (size_t at = 0; at < text.size;) {
@@ -154,7 +144,7 @@ void out_json_text(out *to, llb_bytes text) {
     at = run;
     if (at == text.size) break;
     size_t length = llb_utf8_length(text.data + at, text.size - at);
-    uint32_t code = length > 1 ? out_harmful(text.data + at, length) : 0;
+    uint32_t code = length > 1 ? llb_harmful(text.data + at, length) : 0;
     if (code > 0)
       out_bytes(to, "\\u", 2), out_hex(to, (const uint8_t[]){(uint8_t)(code >> 8), (uint8_t)code}, 2);
     else if (length == 0)

@@ -47,10 +47,6 @@ void out_hex(out *to, const uint8_t *bytes, size_t size);
 void out_f64(out *to, double value);
 void out_f32(out *to, float value);
 
-/* The code point of a character of this length if it is a control character, ends a line or changes the writing
- * direction; else 0. */
-uint32_t out_harmful(const uint8_t *at, size_t length);
-
 /* Prints a JSON string, with harmful characters escaped. Invalid UTF-8 becomes U+FFFD. */
 void out_json_text(out *to, llb_bytes text);
 

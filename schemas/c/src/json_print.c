@@ -17,7 +17,7 @@ static void print_escaped(uint32_t c, FILE *out) {
   }
 }
 
-/* Invalid UTF-8 becomes U+FFFD; only records' strings may contain it. */
+/* What would control a terminal is escaped. Invalid UTF-8 becomes U+FFFD; only records' strings may contain it. */
 static void print_text(llb_bytes text, FILE *out) {
   putc('"', out);
   for (size_t at = 0, length; at < text.size; at += length) {
@@ -26,8 +26,10 @@ static void print_text(llb_bytes text, FILE *out) {
     if (length == 0) {
       fputs("\xef\xbf\xbd", out);
       length = 1;
-    } else if (lead < 0x20 || lead == 0x7f || lead == '"' || lead == '\\') {
+    } else if (lead == '"' || lead == '\\') {
       print_escaped(lead, out);
+    } else if (lead == 0 || llb_harmful(text.data + at, length) > 0) {
+      print_escaped(llb_harmful(text.data + at, length), out);
     } else {
       fwrite(text.data + at, 1, length, out);
     }

@@ -16,6 +16,16 @@ size_t llb_utf8_length(const uint8_t *text, size_t size) {
   return length;
 }
 
+uint32_t llb_harmful(const uint8_t *at, size_t length) {
+  uint32_t c = length == 1   ? at[0]
+               : length == 2 ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
+               : length == 3 ? (at[0] & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu)
+                             : ' ';
+  bool is = c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
+            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return is ? c : 0;
+}
+
 bool llb_check_text(const uint8_t *start, llb_bytes text, size_t least, size_t most, const char *what,
                     llb_rejection *rejection) {
   size_t offset = (size_t)(text.data - start);

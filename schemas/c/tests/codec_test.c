@@ -243,6 +243,19 @@ static void a_tick_beyond_the_reach_of_48_bits_is_refused(void **state) {
   llb_batch_free(batch);
 }
 
+static void json_controls_no_terminal(void **state) {
+  (void)state;
+  static const uint8_t name[] = "a\xc2\x9b\xe2\x80\xae\0\x7f\"";
+  llb_rejection rejection;
+  llb_batch *batch = llb_read(vectors[0].bytes, vectors[0].size, &rejection);
+  assert_non_null(batch);
+  batch->program = (llb_bytes){name, sizeof name - 1};
+  char *json = json_of(batch);
+  assert_non_null(strstr(json, "\"a\\u009b\\u202e\\u0000\\u007f\\\"\""));
+  free(json);
+  llb_batch_free(batch);
+}
+
 static void broken_json_is_refused_with_a_sentence(void **state) {
   (void)state;
   static const char *const texts[] = {
@@ -265,6 +278,7 @@ int main(void) {
       cmocka_unit_test(concatenated_batches_are_framed_by_their_length),
       cmocka_unit_test(a_record_of_32768_bytes_is_the_largest),
       cmocka_unit_test(a_tick_beyond_the_reach_of_48_bits_is_refused),
+      cmocka_unit_test(json_controls_no_terminal),
       cmocka_unit_test(broken_json_is_refused_with_a_sentence),
   };
   return cmocka_run_group_tests_name("codec c", tests, load_vectors, free_vectors);

@@ -227,6 +227,10 @@ const llb_event_type *llb_type_by_number(const llb_batch *batch, uint16_t number
 /* Length of the well-formed UTF-8 sequence at the start of the text; 0 if there is none. */
 size_t llb_utf8_length(const uint8_t *text, size_t size);
 
+/* The code point of a character of this length if it is a control character, ends a line or changes the writing
+ * direction; else 0. */
+uint32_t llb_harmful(const uint8_t *at, size_t length);
+
 /* Appends one record to a batch from llb_batch_new, and counts it in the segment, which must be the one of the previous
  * call or the next one. Set big_endian and base_tick before. Copies the values. */
 bool llb_append(llb_batch *batch, llb_segment *segment, const llb_event_type *type, uint64_t tick,
