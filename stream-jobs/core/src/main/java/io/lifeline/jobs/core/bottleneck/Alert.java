@@ -62,7 +62,9 @@ record Alert(
         .field("samples", traits.samples())
         .field("bytes_per_second_of_work", Math.exp(traits.rate().mean()))
         .field("bytes_per_second", Math.exp(traits.throughput().mean()))
-        .field("busy", traits.busy())
+        .field("busy", traits.use().mean() * Math.max(1, traits.threads()))
+        .field("threads", traits.areThreadsKnown() ? traits.threads() : Double.NaN)
+        .field("use", traits.use().mean())
         .field("unevenness", Math.exp(traits.unevenness().mean()))
         .endObject();
   }

@@ -12,6 +12,8 @@ final class Group {
 
   private static final String NONE = "";
 
+  private static final int LAYOUT = 2;
+
   /** Samples further ahead of broker time are ignored: the emitter's clock is wrong, and all others would seem old. */
   private static final long MAX_AHEAD_MS = 60_000;
 
@@ -28,6 +30,9 @@ final class Group {
   private String found = NONE;
 
   private long foundSinceNs;
+
+  /** The last change before the latest verdict. */
+  private long changedNs;
 
   Group(String name, BottleneckSettings settings) {
     this(name, new Watch(settings.idleNs()));
@@ -60,12 +65,14 @@ final class Group {
     return true;
   }
 
+  /** A verdict that comes of a change is as old as the change: the samples since then agree on it. */
   private void consider(Verdict verdict, long holdNs, Consumer<Alert> alerts) {
     String now = verdict.component() == null ? NONE : verdict.component();
     if (!now.equals(found)) {
       found = now;
-      foundSinceNs = watch.knownNs();
+      foundSinceNs = watch.changedNs() != changedNs ? watch.changedNs() : watch.knownNs();
     }
+    changedNs = watch.changedNs();
     if (!found.equals(told) && watch.knownNs() - foundSinceNs >= holdNs) {
       endTold(verdict, alerts);
       told = found;
@@ -93,21 +100,24 @@ final class Group {
   }
 
   byte[] encode() {
-    StateWriter out = new StateWriter().version(1).text(name).varint(lastMs);
+    StateWriter out = new StateWriter().version(LAYOUT).text(name).varint(lastMs);
     watch.encode(out);
-    return out.text(told).zigzag(toldSinceNs).text(found).zigzag(foundSinceNs).toBytes();
+    return out.text(told).zigzag(toldSinceNs).text(found).zigzag(foundSinceNs).zigzag(changedNs).toBytes();
   }
 
   static Group decode(BottleneckSettings settings, byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(1);
+    StateReader in = new StateReader(bytes);
+    boolean isOld = in.versions(1, LAYOUT) == 1;
     String name = in.text();
     long lastMs = in.varint();
-    Group group = new Group(name, Watch.decode(settings.idleNs(), in));
+    Group group =
+        new Group(name, isOld ? Watch.decodeOld(settings.idleNs(), in) : Watch.decode(settings.idleNs(), in));
     group.lastMs = lastMs;
     group.told = in.text();
     group.toldSinceNs = in.zigzag();
     group.found = in.text();
     group.foundSinceNs = in.zigzag();
+    group.changedNs = isOld ? group.watch.changedNs() : in.zigzag();
     return group;
   }
 }

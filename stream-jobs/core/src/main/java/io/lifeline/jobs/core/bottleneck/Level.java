@@ -4,28 +4,28 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 import java.util.Arrays;
 import java.util.stream.IntStream;
-import org.apache.commons.statistics.inference.AlternativeHypothesis;
-import org.apache.commons.statistics.inference.DataDispersion;
-import org.apache.commons.statistics.inference.TTest;
+import org.apache.commons.statistics.distribution.TDistribution;
 
 /**
- * The level of a series and its uncertainty, as input of a t-test. The values are logarithms, since rates differ by
- * factors, and since a few very fast operations would otherwise dominate the mean.
+ * The level of a series and its uncertainty, as input of a t-test. Values of rates are logarithms, since rates differ
+ * by factors, and since a few very fast operations would otherwise dominate the mean.
  *
  * @param count effective number of independent values: neighbours in time are correlated, and a test that counted each
  *     of them would be overconfident
  * @param mean NaN without values
- * @param variance of the sample
+ * @param variance of the values
+ * @param freedom degrees of freedom of the variance
  */
-record Level(long count, double mean, double variance) {
+record Level(long count, double mean, double variance, double freedom) {
 
   static final Level UNKNOWN = new Level(0, Double.NaN, Double.NaN);
 
+  Level(long count, double mean, double variance) {
+    this(count, mean, variance, count - 1);
+  }
+
   /** Clocks do not resolve rate differences below a thousandth; also prevents division by 0 if all values are equal. */
   private static final double LEAST_VARIANCE = 1e-6;
-
-  private static final TTest WELCH =
-      TTest.withDefaults().with(DataDispersion.HETEROSCEDASTIC).with(AlternativeHypothesis.LESS_THAN);
 
   /** Returns the level of the finite values, which are in order of time. */
   static Level of(double[] series) {
@@ -75,7 +75,23 @@ record Level(long count, double mean, double variance) {
 
   /** Returns the probability, by Welch's t-test, of such a difference if this level were not below the other. */
   double chanceOfBeingBelow(Level other) {
-    return WELCH.test(mean, variance, count, other.mean, other.variance, other.count).getPValue();
+    double here = variance / count;
+    double there = other.variance / other.count;
+    double both = here + there;
+    double degrees = both * both / (here * here / freedom + there * there / other.freedom);
+    return TDistribution.of(degrees).cumulativeProbability((mean - other.mean) / Math.sqrt(both));
+  }
+
+  /**
+   * Returns this level with the pooled variance of both. Two values in a row say little about their own variance, but
+   * the series of which they are the end has been as noisy before.
+   */
+  Level withNoiseOf(Level longer) {
+    if (!isKnown() || !longer.isKnown()) {
+      return this;
+    }
+    double pooled = (variance * freedom + longer.variance * longer.freedom) / (freedom + longer.freedom);
+    return new Level(count, mean, pooled, freedom + longer.freedom);
   }
 
   void encode(StateWriter out) {

@@ -21,6 +21,8 @@ final class Operations {
   /** Maximum number of incomplete bins; beyond it, the oldest are completed early. */
   private static final int MAX_BINS = 4096;
 
+  private static final int LAYOUT = 2;
+
   private record Open(String operation, long thread, long id) {}
 
   private record Place(long startNs, String component) implements Comparable<Place> {
@@ -78,7 +80,7 @@ final class Operations {
     newestNs = Math.max(newestNs, timeNs);
     if (bytes > 0 && Double.isFinite(bytes)) {
       bins.computeIfAbsent(new Place(binStartNs, component), place -> new Bin(place.startNs()))
-          .add(bytes, timeNs - startNs);
+          .add(bytes, timeNs - startNs, thread);
     }
     return true;
   }
@@ -112,7 +114,7 @@ final class Operations {
   }
 
   byte[] encode() {
-    StateWriter out = new StateWriter().version(1).text(group).text(emitter).varint(lastMs);
+    StateWriter out = new StateWriter().version(LAYOUT).text(group).text(emitter).varint(lastMs);
     out.fixed64(newestNs).fixed64(passedNs).varint(starts.size());
     starts.forEach((open, startNs) ->
         out.text(open.operation).zigzag(open.thread).zigzag(open.id).zigzag(startNs));
@@ -124,7 +126,8 @@ final class Operations {
   }
 
   static Operations decode(BottleneckSettings settings, byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(1);
+    StateReader in = new StateReader(bytes);
+    boolean hasThreads = in.versions(1, LAYOUT) > 1;
     Operations operations = new Operations(settings);
     operations.belongTo(in.text(), in.text(), in.varint());
     operations.newestNs = in.fixed64();
@@ -134,11 +137,11 @@ final class Operations {
     }
     for (int left = in.count(2); left > 0; left--) {
       String component = in.text();
-      Bin bin = Bin.decode(in);
+      Bin bin = Bin.decode(in, hasThreads);
       operations.bins.put(new Place(bin.startNs(), component), bin);
     }
     for (int left = in.count(2); left > 0; left--) {
-      operations.reports.put(in.text(), Report.decode(in));
+      operations.reports.put(in.text(), Report.decode(in, hasThreads));
     }
     return operations;
   }

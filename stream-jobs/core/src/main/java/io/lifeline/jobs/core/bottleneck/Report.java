@@ -13,7 +13,7 @@ import java.util.TreeMap;
 final class Report {
 
   /** Statistics of one of the three. */
-  record Aspect(long count, double sum, double variance) {}
+  record Aspect(long count, double sum, double variance, long threads) {}
 
   private static final Set<String> FIELDS = Set.of("value", "duration");
 
@@ -33,7 +33,7 @@ final class Report {
         && isPositive(value.sum) && isPositive(duration.sum) && duration.variance >= 0;
     return isUsable
         ? new Sample(group, component, emitter, endNs, intervalNs, duration.count, value.sum, duration.sum,
-            duration.variance)
+            duration.variance, duration.threads)
         : null;
   }
 
@@ -44,13 +44,14 @@ final class Report {
   void encode(StateWriter out) {
     out.varint(aspects.size());
     aspects.forEach(
-        (field, a) -> out.text(field).varint(a.count).real(a.sum).real(a.variance));
+        (field, a) -> out.text(field).varint(a.count).real(a.sum).real(a.variance).varint(a.threads));
   }
 
-  static Report decode(StateReader in) {
+  /** @param hasThreads whether the state has the numbers of threads */
+  static Report decode(StateReader in, boolean hasThreads) {
     Report report = new Report();
     for (int left = in.count(18); left > 0; left--) {
-      report.aspects.put(in.text(), new Aspect(in.varint(), in.real(), in.real()));
+      report.aspects.put(in.text(), new Aspect(in.varint(), in.real(), in.real(), hasThreads ? in.varint() : 0));
     }
     return report;
   }

@@ -71,6 +71,7 @@ interface Role {
     int count = index(type, "count", FieldType::isIntegral);
     int sum = index(type, "sum", FieldType::isFloating);
     int variance = index(type, "variance", FieldType::isFloating);
+    int threads = index(type, "threads", FieldType::isIntegral);
     if (IntStream.of(of, field, interval, count, sum, variance).anyMatch(index -> index < 0)) {
       return Optional.empty();
     }
@@ -82,7 +83,8 @@ interface Role {
             return true;
           }
           Report.Aspect aspect =
-              new Report.Aspect(batch.getLong(count), batch.getDouble(sum), batch.getDouble(variance));
+              new Report.Aspect(batch.getLong(count), batch.getDouble(sum), batch.getDouble(variance),
+                  threads < 0 ? 0 : Math.max(0, batch.getLong(threads)));
           operations.report(
               operation, component, batch.getString(field), aspect, batch.timeNs(), batch.getLong(interval));
           return true;

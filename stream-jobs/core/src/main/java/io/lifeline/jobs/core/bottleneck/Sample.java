@@ -16,6 +16,7 @@ import io.lifeline.jobs.core.StateWriter;
  * @param bytes bytes that they moved
  * @param busyNs sum of their durations, without idle time between them
  * @param busyVariance variance of their durations, in ns^2; 0 for one operation
+ * @param threads threads that ran at least one of them; 0 if unknown
  */
 public record Sample(
     String group,
@@ -26,7 +27,10 @@ public record Sample(
     long count,
     double bytes,
     double busyNs,
-    double busyVariance) {
+    double busyVariance,
+    long threads) {
+
+  private static final int LAYOUT = 2;
 
   /** Minimum number of operations for the unevenness, which is random for fewer. */
   private static final int LEAST_FOR_UNEVENNESS = 4;
@@ -58,7 +62,7 @@ public record Sample(
 
   public byte[] toBytes() {
     return new StateWriter()
-        .version(1)
+        .version(LAYOUT)
         .text(group)
         .text(component)
         .text(emitter)
@@ -68,12 +72,15 @@ public record Sample(
         .real(bytes)
         .real(busyNs)
         .real(busyVariance)
+        .varint(threads)
         .toBytes();
   }
 
   public static Sample fromBytes(byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(1);
+    StateReader in = new StateReader(bytes);
+    int layout = in.versions(1, LAYOUT);
     return new Sample(
-        in.text(), in.text(), in.text(), in.zigzag(), in.varint(), in.varint(), in.real(), in.real(), in.real());
+        in.text(), in.text(), in.text(), in.zigzag(), in.varint(), in.varint(), in.real(), in.real(), in.real(),
+        layout == 1 ? 0 : in.varint());
   }
 }

@@ -7,23 +7,25 @@ import java.util.List;
  *
  * @param component null if there is no bottleneck
  * @param reason reason for the verdict
- * @param alike for {@link Reason#ALIKE}, the slowest component and those too similar to it, the slowest first
+ * @param alike for {@link Reason#ALIKE}, the busiest component and those too similar to it, the busiest first
  * @param chance probability of the measurements if the component were not the bottleneck; 1 if there is none
  */
 record Verdict(String component, Reason reason, List<String> alike, double chance) {
 
   /** Reason for a verdict. */
   enum Reason {
-    /** The component moves the fewest bytes per second of work, and is at work for most of the time. */
+    /** The component's threads are at work for most of the time, and for more of it than those of every other. */
     SLOWEST("slowest"),
     /** Throughput fell, but no rate explains it. This component became uneven: part of its time is not measured. */
     UNEVEN("uneven"),
     /** Throughput fell, but no rate explains it and no component became uneven: the bottleneck is not measured. */
     UNEXPLAINED("unexplained"),
-    /** Several components are about as slow as the slowest. */
+    /** Several components are about as busy as the busiest. */
     ALIKE("alike"),
-    /** The slowest component is idle for most of the time: the bottleneck is not measured. */
+    /** The busiest component has idle threads for too much of the time: the bottleneck is not measured. */
     IDLE("idle"),
+    /** A component may be the busiest, but it is unknown how many threads it has: its emitter does not say. */
+    THREADS_UNKNOWN("threads_unknown"),
     /** No more samples arrive. */
     SILENT("silent"),
     /** Too few samples since the last change. */

@@ -2,7 +2,7 @@ package io.lifeline.jobs.core.bottleneck;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
-import java.util.Map;
+import java.util.List;
 import java.util.TreeMap;
 
 /**
@@ -23,7 +23,13 @@ final class Watch {
   /** Smaller changes are ignored. */
   private static final double WORTH_NOTICE = Math.log(1.25);
 
+  /** Number of the longest intervals that show a bottleneck that moved. */
+  private static final int RECENT_INTERVALS = 2;
+
   private final TreeMap<String, Series> series = new TreeMap<>();
+
+  /** The components' traits before the last change. */
+  private final TreeMap<String, ComponentStats> previous = new TreeMap<>();
 
   /** The components' traits when their rates were last reliable. */
   private final TreeMap<String, ComponentStats> reference = new TreeMap<>();
@@ -38,7 +44,7 @@ final class Watch {
 
   /** Adds a sample and returns the new verdict; null if the sample is from before the last change. */
   Verdict add(Sample sample) {
-    if (sample.endNs() < changedNs) {
+    if (sample.endNs() <= changedNs) {
       return null;
     }
     Series component = series.computeIfAbsent(sample.component(), name -> new Series());
@@ -48,15 +54,46 @@ final class Watch {
     if (change != null && Math.abs(change.point().shift()) >= WORTH_NOTICE) {
       cutAt(change.timeNs());
     }
-    return verdict();
+    Verdict verdict = verdict();
+    long movedNs = movedNs(verdict);
+    if (movedNs != 0) {
+      cutAt(movedNs);
+      verdict = verdict();
+    }
+    return verdict;
   }
 
   Verdict verdict() {
-    Map<String, ComponentStats> now = traits();
-    return now.size() < 2 ? Verdict.none(Verdict.Reason.TOO_LITTLE) : Rule.judge(now, reference);
+    TreeMap<String, ComponentStats> now = traits();
+    if (now.size() < 2) {
+      return Verdict.none(Verdict.Reason.TOO_LITTLE);
+    }
+    if (now.values().stream().anyMatch(traits -> traits.samples() < Rule.LEAST_SAMPLES)) {
+      now.replaceAll((name, traits) -> previous.containsKey(name) ? traits.withNoiseOf(previous.get(name)) : traits);
+    }
+    return Rule.judge(now, reference);
   }
 
-  Map<String, ComponentStats> traits() {
+  /**
+   * Returns when the bottleneck moved, if the last two intervals leave no doubt about it; else 0. The change of one
+   * series takes more samples to show, but a bottleneck that moves changes two: one component's threads get time to
+   * idle, and those of another have none left.
+   */
+  private long movedNs(Verdict verdict) {
+    long untilNs = knownNs();
+    double spanNs = series.values().stream().mapToDouble(Series::spanNs).max().orElse(0);
+    long fromNs = untilNs - (long) (RECENT_INTERVALS * spanNs);
+    boolean isOld = series.values().stream().allMatch(known -> known.oldestNs() <= fromNs);
+    if (!isOld) {
+      return 0;
+    }
+    TreeMap<String, ComponentStats> recent = new TreeMap<>();
+    series.forEach((component, known) -> recent.put(component, known.traits(fromNs, untilNs)));
+    String limit = Rule.clearLimit(atTheFasterEnd(recent));
+    return limit == null || limit.equals(verdict.component()) ? 0 : fromNs;
+  }
+
+  TreeMap<String, ComponentStats> traits() {
     TreeMap<String, ComponentStats> traits = new TreeMap<>();
     series.forEach((component, known) -> traits.put(component, known.traits()));
     return atTheFasterEnd(traits);
@@ -78,7 +115,8 @@ final class Watch {
   }
 
   private static boolean isSurelyFaster(ComponentStats end, ComponentStats than) {
-    return end.samples() >= Rule.LEAST_SAMPLES && end.busy() < than.busy() && end.rate().mean() > than.rate().mean();
+    return end.samples() >= Rule.LEAST_IF_CLEAR && end.use().mean() < than.use().mean()
+        && end.rate().mean() > than.rate().mean();
   }
 
   /** Returns the time up to which all components have samples, since the Unix epoch; 0 if there is none. */
@@ -93,7 +131,7 @@ final class Watch {
   }
 
   /**
-   * Removes the samples before a change. Their traits become the reference, unless they are too few or part of the time
+   * Removes the samples up to a change. Their traits become the reference, unless they are too few or part of the time
    * was not measured, which makes rates unreliable. Then the old reference stays, and with it the verdict, until the
    * throughput recovers or a rate explains its fall.
    */
@@ -102,6 +140,8 @@ final class Watch {
     series.forEach((component, known) -> ends.put(component, known.cutAt(timeNs)));
     TreeMap<String, ComponentStats> before = atTheFasterEnd(ends);
     changedNs = timeNs;
+    previous.clear();
+    previous.putAll(before);
     boolean isEnough = before.values().stream().allMatch(traits -> traits.samples() >= Rule.LEAST_SAMPLES);
     if (isEnough && !Rule.judge(before, reference).isOfHiddenTime()) {
       reference.clear();
@@ -114,6 +154,8 @@ final class Watch {
     series.forEach((component, known) -> known.encode(out.text(component)));
     out.varint(reference.size());
     reference.forEach((component, traits) -> traits.encode(out.text(component)));
+    out.varint(previous.size());
+    previous.forEach((component, traits) -> traits.encode(out.text(component)));
   }
 
   static Watch decode(long idleNs, StateReader in) {
@@ -122,8 +164,29 @@ final class Watch {
     for (int left = in.count(2); left > 0; left--) {
       watch.series.put(in.text(), Series.decode(in));
     }
+    for (TreeMap<String, ComponentStats> kept : List.of(watch.reference, watch.previous)) {
+      for (int left = in.count(2); left > 0; left--) {
+        kept.put(in.text(), ComponentStats.decode(in));
+      }
+    }
+    return watch;
+  }
+
+  /** Reads the state of an earlier release, whose samples have no number of threads, and starts again without them. */
+  static Watch decodeOld(long idleNs, StateReader in) {
+    Watch watch = new Watch(idleNs);
+    watch.changedNs = in.zigzag();
     for (int left = in.count(2); left > 0; left--) {
-      watch.reference.put(in.text(), ComponentStats.decode(in));
+      in.text();
+      Series.skipOld(in);
+    }
+    for (int left = in.count(2); left > 0; left--) {
+      in.text();
+      in.varint();
+      for (int levels = 3; levels > 0; levels--) {
+        Level.decode(in);
+      }
+      in.real();
     }
     return watch;
   }

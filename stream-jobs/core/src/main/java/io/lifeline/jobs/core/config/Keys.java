@@ -180,7 +180,7 @@ public final class Keys {
           listMatching(
               "a comma-separated list of COMPONENT=OPERATION or COMPONENT@sender=OPERATION",
               "[A-Za-z0-9_-]+(@sender)?=" + TYPE_PATTERN),
-          "disk-read=disk.read,network=net.receive,network@sender=net.send,disk-write=disk.write",
+          "disk-read=disk.read,network=net.receive,network@sender=net.send,disk-write=disk.write,disk-sync=disk.sync",
           "Components of a group, each with a caliper or pair of events that measures it; operations of one component "
               + "are combined. A component that is measured at its sender, too, is as fast as its faster end.");
   public static final ConfigKey<String> BOTTLENECK_BY =
@@ -192,7 +192,7 @@ public final class Keys {
   public static final ConfigKey<Duration> BOTTLENECK_INTERVAL =
       key("bottleneck.interval", DURATION_TYPE, "1s", "Length of a sample made of pairs of events, by event time.");
   public static final ConfigKey<Duration> BOTTLENECK_HOLD =
-      key("bottleneck.hold", DURATION_TYPE, "5s", "How long the result must be stable before it is reported.");
+      key("bottleneck.hold", DURATION_TYPE, "2s", "How long the result must be stable before it is reported.");
   public static final ConfigKey<Duration> BOTTLENECK_IDLE =
       key("bottleneck.idle", DURATION_TYPE, "60s", "A group ends, with its alerts, after this silence.");
   public static final ConfigKey<Integer> BOTTLENECK_MAX_GROUPS =

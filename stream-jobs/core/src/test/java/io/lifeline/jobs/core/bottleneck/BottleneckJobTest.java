@@ -83,9 +83,9 @@ class BottleneckJobTest {
 
   @Test
   void aBottleneckThatMovesEndsOneAlertAndBeginsAnother() {
-    run(60, 10, 20, 45);
+    run(60, 10, 20, 60);
     output.take();
-    run(60, 10, 66, 45);
+    run(60, 10, 80, 55);
     List<Sent> moved = output.take();
     assertThat(moved).extracting(Sent::id).hasSize(2).doesNotHaveDuplicates();
     assertThat(moved.get(0).key()).isEqualTo("bottleneck:program%3Dcopy:disk-write");
@@ -119,14 +119,14 @@ class BottleneckJobTest {
   /** After a crash at any time, a host resumes from the state of the last checkpoint. */
   @Test
   void aRestartChangesNeitherAnswersNorIds() {
-    run(50, 10, 20, 45);
-    run(50, 10, 66, 45);
+    run(50, 10, 20, 60);
+    run(50, 10, 80, 55);
     List<Sent> undisturbed = output.take();
     second = 0;
     state = new MemoryState();
     job = job(Map.of());
     for (int i = 0; i < 10; i++) {
-      run(10, 10, i < 5 ? 20 : 66, 45);
+      run(10, 10, i < 5 ? 20 : 80, i < 5 ? 60 : 55);
       StateWriter saved = new StateWriter();
       state.encode(saved);
       state = MemoryState.decode(new StateReader(saved.toBytes()));

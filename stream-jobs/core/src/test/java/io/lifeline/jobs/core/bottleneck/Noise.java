@@ -88,6 +88,6 @@ final class Noise {
     double unevenness = Math.exp(component.unevenness + random.nextGaussian() * 0.15);
     return new Sample(
         "", component.name, component.name, seconds * SECOND_NS, SECOND_NS, 100, bytes, bytes / rate * 1e9,
-        Math.pow(unevenness * bytes / rate * 1e9 / 100, 2));
+        Math.pow(unevenness * bytes / rate * 1e9 / 100, 2), 1);
   }
 }

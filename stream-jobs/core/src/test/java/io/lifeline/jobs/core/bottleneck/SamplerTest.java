@@ -39,6 +39,18 @@ class SamplerTest {
           .field("mean", FieldType.F64)
           .field("variance", FieldType.F64)
           .field("not_finite", FieldType.U64)
+          .field("threads", FieldType.U32)
+          .build();
+
+  /** As emitters reported before they counted threads. */
+  private static final EventType OLD_SUMMARY =
+      EventType.named("lifeline.summary")
+          .field("type", FieldType.STRING)
+          .field("field", FieldType.STRING)
+          .field("interval", FieldType.U64, "ns")
+          .field("count", FieldType.U64)
+          .field("sum", FieldType.F64)
+          .field("variance", FieldType.F64)
           .build();
 
   private final Metrics metrics = new Metrics();
@@ -87,6 +99,30 @@ class SamplerTest {
   }
 
   @Test
+  void theThreadsOfPairsAreCounted() {
+    BatchWriter writer = batch(1, 1);
+    for (long thread = 1; thread <= 3; thread++) {
+      operation(writer.thread(thread), 1, 0.1, 0.2);
+      operation(writer, 2, 0.2, 0.3);
+    }
+    operation(writer, 3, 1.1, 1.2);
+    accept(writer.finalBatch(true), 2);
+    assertThat(samples).extracting(Sample::threads).containsExactly(3L, 1L);
+    assertThat(samples).allSatisfy(
+        sample -> assertThat(Sample.fromBytes(sample.toBytes())).isEqualTo(sample));
+  }
+
+  @Test
+  void theThreadsOfAReportWithoutTheirNumberAreUnknown() {
+    accept(
+        batch(1, 1)
+            .event(OLD_SUMMARY, tick(10), "disk.read", "duration", 10_000_000_000L, 4L, 2e9, 0.0)
+            .event(OLD_SUMMARY, tick(10), "disk.read", "value", 10_000_000_000L, 4L, 8000.0, 0.0),
+        10);
+    assertThat(samples).extracting(Sample::threads).containsExactly(0L);
+  }
+
+  @Test
   void anOperationMayBeginInOneBatchAndEndInAnotherAlsoAfterARestart() {
     accept(batch(1, 1).event(START, tick(0.5), 7L), 1);
     sampler = sampler(Map.of());
@@ -130,7 +166,8 @@ class SamplerTest {
     assertThat(samples)
         .containsExactly(
             new Sample(
-                "program=copy", "disk-read", emitter(1).toString(), tick(10), 10_000_000_000L, 4, 8000, 2e9, 9e16));
+                "program=copy", "disk-read", emitter(1).toString(), tick(10), 10_000_000_000L, 4, 8000, 2e9, 9e16,
+                3));
   }
 
   @Test
@@ -198,6 +235,6 @@ class SamplerTest {
   static void report(BatchWriter writer, String type, String field, long count, double sum, double variance) {
     writer.event(
         SUMMARY, tick(10), type, field, "B", 10_000_000_000L, count, 0.0, 0.0, sum, sum / Math.max(1, count), variance,
-        0L);
+        0L, 3);
   }
 }

@@ -27,7 +27,7 @@ class WatchTest {
 
   private Verdict sample(String component, int second, double busy) {
     double busyNs = busy * SECOND * (1 + 0.01 * (second % 3));
-    return watch.add(new Sample("g", component, component, second * SECOND, SECOND, 100, 8 * MB, busyNs, busyNs * busyNs / 1e6));
+    return watch.add(new Sample("g", component, component, second * SECOND, SECOND, 100, 8 * MB, busyNs, busyNs * busyNs / 1e6, 1));
   }
 
   @Test
@@ -35,7 +35,7 @@ class WatchTest {
     Verdict verdict = add(0.97, 0.01, 0.97, 0.02);
     assertThat(verdict.component()).isEqualTo("disk-read");
     assertThat(watch.traits().keySet()).containsExactly("disk-read", "disk-write", "network");
-    assertThat(watch.traits().get("network").busy()).isLessThan(0.02);
+    assertThat(watch.traits().get("network").use().mean()).isLessThan(0.02);
   }
 
   @Test
