@@ -20,7 +20,8 @@ typedef struct type_text type_text;
 /* Prints the event if the filter accepts it. */
 void print_event(out *to, format as, const wanted *filter, ordered *batch, const ordered_event *at);
 
-/* The types of all events so far, if none of them matches a glob of --type; NULL if one does, or if there were no events. */
+/* The types of all events so far, if none of them matches a glob of --type; NULL if one does, or if there were no
+ * events. */
 const char *print_unmatched(bool *incomplete);
 
 #endif
