@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "flight.h"
+#include "threads.h"
 
 static bool legal_name(const char *name) {
   size_t length = strlen(name);
@@ -37,11 +38,13 @@ bool sink_control_init(sink_control *control, const ll_sink_host *host, const si
 
 static void *run(void *ctx) {
   sink_control *control = ctx;
+  sink_thread_begins();
   control->read(control->read_ctx);
   pthread_mutex_lock(&control->mutex);
   control->running = false;
   pthread_cond_broadcast(&control->changed);
   pthread_mutex_unlock(&control->mutex);
+  sink_thread_ends();
   return NULL;
 }
 

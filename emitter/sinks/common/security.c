@@ -1,5 +1,7 @@
 #include "security.h"
 
+#include "base/low.h"
+
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ static char *setting(const sink_url *url, const char *key, const char *variable)
 
 /* The file's first line. */
 static char *read_password(const char *path, const char *scheme, char *error, size_t error_bytes) {
-  FILE *file = fopen(path, "re");
+  FILE *file = LL_HOLDING_LOW(fopen(path, "re"));
   char *password = malloc(PASSWORD_MAX_BYTES);
   if (!file || !password || !fgets(password, PASSWORD_MAX_BYTES, file)) {
     snprintf(error, error_bytes, "%s: the password cannot be read from %s: %s", scheme, path,
@@ -64,7 +66,7 @@ static bool readable(const char *path, const char *scheme, const char *what, cha
 static bool holds_credentials(const char *path) {
   char line[4096];
   bool jwt = false, seed = false;
-  FILE *file = fopen(path, "re");
+  FILE *file = LL_HOLDING_LOW(fopen(path, "re"));
   while (file && fgets(line, sizeof line, file)) {
     jwt = jwt || strstr(line, "BEGIN NATS USER JWT");
     seed = seed || strstr(line, "BEGIN USER NKEY SEED");

@@ -1,5 +1,7 @@
 #include "signature.h"
 
+#include "base/low.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -22,7 +24,7 @@ const char *sink_signature_load(sink_signature *signature, const char *path) {
   struct stat status;
   ssize_t got = -1;
   const char *wrong = NULL;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int fd = ll_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || fstat(fd, &status) != 0 || (got = read(fd, text, sizeof text - 1)) < 0)
     wrong = strerror(errno);
   else if (status.st_mode & S_IRWXO)

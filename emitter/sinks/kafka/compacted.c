@@ -184,7 +184,7 @@ void kafka_watch_read(void *of) {
       read_topic(&r);
       rd_kafka_topic_destroy(r.topic);
     }
-    rd_kafka_destroy(r.consumer);
+    kafka_destroy(r.consumer);
     sink_control_wait(watch->control, SINK_CONTROL_RETRY_MS);
   }
 }

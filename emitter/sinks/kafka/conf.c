@@ -1,12 +1,16 @@
 #include "conf.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "alert.h"
+#include "base/low.h"
+#include "clients.h"
 
 enum { SLACK_NS = 1250000 }; /* 1 ms, and the time until it waits */
 
@@ -96,7 +100,20 @@ static int resolve(const char *node, const char *service, const struct addrinfo 
   }
   struct addrinfo wanted = *hints;
   wanted.ai_flags &= ~AI_ADDRCONFIG;
-  return getaddrinfo(node, service, &wanted, found);
+  ll_low held = ll_low_hold();
+  int code = getaddrinfo(node, service, &wanted, found);
+  ll_low_release(held);
+  return code;
+}
+
+static int open_socket(int domain, int type, int protocol, void *opaque) {
+  (void)opaque;
+  return ll_socket(domain, type | SOCK_CLOEXEC, protocol);
+}
+
+static int open_file(const char *path, int flags, mode_t mode, void *opaque) {
+  (void)opaque;
+  return ll_open(path, flags | O_CLOEXEC, mode);
 }
 
 rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *security, const char *client_id,
@@ -105,6 +122,8 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
   rd_kafka_conf_set_log_cb(conf, drop_log);
   rd_kafka_conf_set_ssl_cert_verify_cb(conf, verify);
   rd_kafka_conf_set_resolve_cb(conf, resolve);
+  rd_kafka_conf_set_socket_cb(conf, open_socket);
+  rd_kafka_conf_set_open_cb(conf, open_file);
   bool good = set(conf, "bootstrap.servers", url->hosts, error, error_bytes) &&
               set(conf, "client.id", client_id, error, error_bytes) && set_security(conf, security, error, error_bytes);
   for (; good && defaults->key; defaults++)
@@ -122,9 +141,18 @@ rd_kafka_t *kafka_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, char *error, 
   int own_ns = prctl(PR_GET_TIMERSLACK);
   bool short_slack = own_ns > 0 && own_ns < SLACK_NS;
   if (short_slack) prctl(PR_SET_TIMERSLACK, SLACK_NS);
+  kafka_client_begins();
+  ll_low held = ll_low_hold();
   rd_kafka_t *client = rd_kafka_new(type, conf, error, error_bytes);
+  ll_low_release(held);
+  if (!client) kafka_client_ends();
   if (short_slack) prctl(PR_SET_TIMERSLACK, own_ns);
   return client;
+}
+
+void kafka_destroy(rd_kafka_t *client) {
+  rd_kafka_destroy(client);
+  kafka_client_ends();
 }
 
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom) {

@@ -22,6 +22,9 @@ rd_kafka_conf_t *kafka_conf_new(const sink_url *url, const sink_security *securi
 /* rd_kafka_new, with threads that are nearly free while they have nothing to do. Takes conf unless it returns NULL. */
 rd_kafka_t *kafka_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, char *error, size_t error_bytes);
 
+/* rd_kafka_destroy of a client that kafka_new has made. */
+void kafka_destroy(rd_kafka_t *client);
+
 /* Says why brokers cannot be reached and what to do; NULL if the error is about something else. reason is librdkafka's
  * text. *symptom is set if there may be a clearer cause. */
 const char *kafka_explain(rd_kafka_resp_err_t code, const char *reason, bool *symptom);

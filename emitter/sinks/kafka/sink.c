@@ -10,13 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/low.h"
 #include "bound.h"
+#include "clients.h"
 #include "compacted.h"
 #include "conf.h"
 #include "flight.h"
 #include "limit.h"
 #include "naming.h"
 #include "report.h"
+#include "threads.h"
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
@@ -239,9 +242,11 @@ typedef struct burial {
 
 static void *bury(void *ctx) {
   burial b = *(burial *)ctx;
+  sink_thread_begins();
   free(ctx);
-  rd_kafka_destroy(b.producer);
+  kafka_destroy(b.producer);
   __atomic_sub_fetch(&b.sink->buried, 1, __ATOMIC_ACQ_REL);
+  sink_thread_ends();
   return NULL;
 }
 
@@ -302,6 +307,8 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
     snprintf(error, error_bytes, "kafka: out of memory");
     return NULL;
   }
+  kafka_threads_renew();
+  ll_low_fill(); /* librdkafka opens pipes whenever a broker becomes known */
   sink->host = host;
   sink_report_init(&sink->report, host);
   sink_incarnation_hex(host->incarnation, sink->incarnation);
@@ -389,6 +396,7 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
 }
 
 static void kafka_poll(ll_sink *sink, int timeout_ms) {
+  ll_low_fill();
   sink_report_tick(&sink->report);
   if (replace_broken(sink) && __atomic_exchange_n(&sink->limit_outdated, false, __ATOMIC_ACQ_REL)) ask_for_limit(sink);
   if (sink->stalled || !flight_idle(&sink->flight)) flight_wait(&sink->flight, timeout_ms);
@@ -435,4 +443,5 @@ __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
     .close = kafka_close,
     .watch = kafka_watch_control,
     .reached = kafka_reached,
+    .threads = kafka_threads,
 };

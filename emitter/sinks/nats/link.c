@@ -9,6 +9,7 @@
 
 #include "flight.h"
 #include "inbox.h"
+#include "threads.h"
 
 enum {
   LOOK_MS = 1000, /* whether the program has closed the socket, of which a waiting thread is not told */
@@ -190,6 +191,7 @@ static void pause_for(nats_link *link, int ms) {
 
 static void *keep(void *ctx) {
   nats_link *link = ctx;
+  sink_thread_begins();
   int pause_ms = RETRY_FIRST_MS;
   bool loss_told = false; /* after a reported loss "unreachable" is not reported, but any clearer cause is */
   while (!is(link, &link->closing)) {
@@ -219,6 +221,7 @@ static void *keep(void *ctx) {
   pthread_cond_broadcast(&link->changed);
   pthread_mutex_unlock(&link->mutex);
   if (left) link->callbacks.end(link->callbacks.ctx);
+  sink_thread_ends();
   return NULL;
 }
 

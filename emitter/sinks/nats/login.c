@@ -1,5 +1,7 @@
 #include "login.h"
 
+#include "base/low.h"
+
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -78,7 +80,7 @@ static bool put_credentials(FILE *out, const char *path, const char *nonce, char
   char *text = calloc(3, CREDENTIALS_MAX_BYTES), *jwt = text + CREDENTIALS_MAX_BYTES,
        *seed = jwt + CREDENTIALS_MAX_BYTES;
   char signature[SIGNATURE_BYTES * 2];
-  FILE *file = text ? fopen(path, "re") : NULL;
+  FILE *file = text ? LL_HOLDING_LOW(fopen(path, "re")) : NULL;
   bool good = file && fread(text, 1, CREDENTIALS_MAX_BYTES - 1, file) > 0;
   if (!good)
     snprintf(detail, detail_bytes, "the credentials file %s cannot be read: %s", path, strerror(errno));

@@ -13,6 +13,7 @@
 #include "flight.h"
 #include "link.h"
 #include "naming.h"
+#include "threads.h"
 
 enum {
   MAX_IN_FLIGHT_DEFAULT = 64,
@@ -336,6 +337,7 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
     snprintf(error, error_bytes, "nats: out of memory");
     return NULL;
   }
+  sink_threads_renew();
   sink->host = host;
   sink_report_init(&sink->report, host);
   pthread_mutex_init(&sink->duplicates.mutex, NULL);
@@ -450,4 +452,5 @@ __attribute__((visibility("default"))) const ll_sink_plugin LL_SINK_ENTRY = {
     .close = nats_close,
     .watch = nats_watch_control,
     .reached = nats_reached,
+    .threads = sink_threads,
 };

@@ -1,5 +1,7 @@
 #include "wire.h"
 
+#include "base/low.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -46,7 +48,7 @@ static bool load_certificates(SSL_CTX *tls, const sink_security *security) {
 
 static SSL_CTX *read_tls(const sink_security *security) {
   SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
-  if (tls && load_certificates(tls, security)) return tls;
+  if (tls && LL_HOLDING_LOW(load_certificates(tls, security))) return tls;
   SSL_CTX_free(tls);
   ERR_clear_error();
   return NULL;
@@ -94,7 +96,7 @@ static bool wait_for(int fd, short events, int64_t deadline_ms) {
 
 /* A connected socket, or -1 with errno set. */
 static int connect_socket(const struct addrinfo *address, int64_t deadline_ms) {
-  int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol), error = 0;
+  int fd = ll_socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol), error = 0;
   socklen_t size = sizeof error;
   if (fd < 0) return -1;
   if (connect(fd, address->ai_addr, address->ai_addrlen) != 0) {
@@ -129,7 +131,7 @@ static void split(const char *text, char *host, size_t host_bytes, char *port, s
 
 static bool dial(wire *w, const char *host, const char *port, int64_t deadline_ms, char *detail, size_t detail_bytes) {
   struct addrinfo wanted = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-  int code = getaddrinfo(host, port, &wanted, &found), fd = -1;
+  int code = LL_HOLDING_LOW(getaddrinfo(host, port, &wanted, &found)), fd = -1;
   if (code != 0) {
     snprintf(detail, detail_bytes, "%s: %s", host, gai_strerror(code));
     return false;
@@ -176,7 +178,7 @@ static bool begin_tls(wire *w, const char *host, const sink_security *security, 
   if (!w->ssl || SSL_set_fd(w->ssl, w->fd) != 1 || !expect_name(w->ssl, host)) return false;
   for (;;) {
     ERR_clear_error();
-    int result = SSL_connect(w->ssl);
+    int result = LL_HOLDING_LOW(SSL_connect(w->ssl)); /* it may read CA certificates */
     if (result == 1) return true;
     short events = awaited(w->ssl, result);
     if (events != 0 && wait_for(w->fd, events, deadline_ms)) continue;

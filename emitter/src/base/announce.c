@@ -1,6 +1,7 @@
 #include "announce.h"
 
 #include "directory.h"
+#include "low.h"
 #include "traceparent.h"
 
 #include <dirent.h>
@@ -61,10 +62,10 @@ static int open_directory(bool make, char *why, size_t why_bytes) {
   return open_checked(directory, make, why, why_bytes);
 }
 
-/* In which a pid means this process; 0: unknown. */
+/* In which a pid means this process; 0: unknown. Not of "self", whose main thread may have ended. */
 static unsigned long long pid_namespace(void) {
   struct stat status;
-  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  return stat("/proc/thread-self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 static int describe(const char *name, char *content, size_t bytes) {
@@ -82,7 +83,7 @@ static bool write_file(int directory, const char *name, const char *content, siz
   char hidden[64];
   snprintf(hidden, sizeof hidden, ".%s.%d.%d", name, (int)getpid(), (int)gettid());
   int fd =
-      openat(directory, hidden, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, geteuid() == 0 ? 0644 : 0600);
+      ll_openat(directory, hidden, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, geteuid() == 0 ? 0644 : 0600);
   if (fd < 0) return false;
   bool written = write(fd, content, length) == (ssize_t)length;
   if (geteuid() == 0) written &= fchmod(fd, 0644) == 0;
@@ -98,7 +99,7 @@ static bool write_file(int directory, const char *name, const char *content, siz
 /* The text of a file of this user's; false for any other. */
 static bool read_own(int directory, const char *file, char content[CONTENT_MAX]) {
   struct stat status;
-  int fd = openat(directory, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = ll_openat(directory, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return false;
   bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
   ssize_t length = good ? read(fd, content, CONTENT_MAX - 1) : -1;
@@ -123,7 +124,7 @@ static bool is_dead(int directory, const char *file, unsigned long long here) {
 static void remove_dead(int directory) {
   unsigned long long here = pid_namespace();
   uint8_t id[16];
-  int fd = here != 0 ? openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  int fd = here != 0 ? ll_openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   DIR *all = fd >= 0 ? fdopendir(fd) : NULL;
   if (all == NULL && fd >= 0) close(fd);
   unsigned names = 0;

@@ -1,5 +1,7 @@
 #include "directory.h"
 
+#include "low.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@ int ll_directory_open(const char *path, const char *kind, bool make, char *why, 
     errno = error;
     return -1;
   }
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int fd = ll_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
     error = errno;
     snprintf(why, why_bytes, "%s directory %s cannot be opened: %s", kind, path, strerror(error));

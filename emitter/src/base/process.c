@@ -1,5 +1,7 @@
 #include "process.h"
 
+#include "low.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +16,7 @@
 
 /* False with errno set when the file cannot be read. */
 static bool read_small(const char *path, char *text, size_t size) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = ll_open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   ssize_t count = read(fd, text, size - 1);
   int error = errno;
@@ -57,10 +59,22 @@ static bool start_time(uint32_t pid, uint64_t *time) {
   return true;
 }
 
-/* 0 when it cannot be determined. */
+bool ll_process_main_has_ended(int *status) {
+  char path[64], text[1024], state;
+  unsigned field = 3, ended;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+  const char *after = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+  if (after == NULL || sscanf(after + 1, " %c", &state) != 1 || (state != 'Z' && state != 'X')) return false;
+  for (after++; field < 52 && after != NULL; field++)
+    after = strchr(after + 1, ' ');
+  *status = after != NULL && sscanf(after, "%u", &ended) == 1 ? (int)(ended >> 8 & 0xff) : 0;
+  return true;
+}
+
+/* 0 when it cannot be determined. Not of "self", whose main thread may have ended. */
 static uint64_t pid_namespace(void) {
   struct stat status;
-  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  return stat("/proc/thread-self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 static uint32_t image(void) {

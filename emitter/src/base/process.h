@@ -26,6 +26,10 @@ typedef enum ll_liveness {
 ll_process ll_process_self(void);
 ll_liveness ll_process_liveness(const ll_process *process);
 
+/* Whether this process' main thread has ended before other threads; `status` is the one it ended with. False when that
+ * cannot be determined. */
+bool ll_process_main_has_ended(int *status);
+
 /* Fills `bytes` with random data. */
 void ll_random(void *bytes, unsigned count);
 

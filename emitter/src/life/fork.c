@@ -1,5 +1,6 @@
 /* Fork handlers: reset the state that a child must not inherit. See ll_fork_sensitive in ring/emitter.h. */
 #include "base/loading.h"
+#include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"
@@ -54,6 +55,7 @@ static void in_child(void) {
     ll_store_after_fork(&ll_the_emitter.store);
   }
   ll_resolution_after_fork();
+  ll_ending_begin();
   ll_producer *unfinished[] = {ll_tls_producer, interrupted};
   for (int i = 0; i < 2; i++)
     if (unfinished[i] != NULL) {
@@ -67,5 +69,6 @@ static void in_child(void) {
 /* At library load: handlers registered while another thread forks might not run in that fork, and the child would have
  * a lock that is never released. */
 __attribute__((constructor)) static void watch(void) {
+  ll_ending_begin();
   pthread_atfork(before_any, in_parent, in_child);
 }

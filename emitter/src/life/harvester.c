@@ -1,6 +1,7 @@
 /* The harvester: the thread that seals and sends this process's batches. */
 #include "base/futex.h"
 #include "base/log.h"
+#include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
 #include "resolution/triggers.h"
@@ -150,6 +151,7 @@ static void run(ll_loss *loss) {
     if (control != NULL) ll_control_apply(control, ll_monotonic_ns(), ll_resolution_control, NULL);
     ll_triggers_tick();
     ll_resolution_tick();
+    uint64_t end_look_ns = ll_ending_look();
     if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(LL_REPORT_DUE);
     uint32_t behind = follow_sessions();
     bool crowded = __atomic_exchange_n(&emitter->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* set by a producer */
@@ -181,7 +183,7 @@ static void run(ll_loss *loss) {
     uint64_t wake_ns =
         earlier(due_ns, earlier(ll_summary_due_ns(), earlier(ll_triggers_due_ns(), ll_resolution_due_ns())));
     if (control != NULL) wake_ns = earlier(wake_ns, ll_control_due_ns(control));
-    wake_ns = earlier(wake_ns, work.look_ns);
+    wake_ns = earlier(earlier(wake_ns, work.look_ns), end_look_ns);
     sleep_until(signal, waiting ? earlier(nap_until, wake_ns) : wake_ns);
   }
 }
@@ -247,6 +249,7 @@ static void *recover_earlier_runs(void *unused) {
   recovering = false;
   ll_tell_news();
   ll_unlock(&before);
+  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   return NULL;
 }
 
@@ -254,10 +257,13 @@ static void *recover_earlier_runs(void *unused) {
 static void start_recovery(void) {
   pthread_t thread;
   recovering = true;
-  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0)
+  __atomic_add_fetch(&life->threads, 1, __ATOMIC_RELEASE);
+  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0) {
     pthread_detach(thread);
-  else
-    recovering = false;
+    return;
+  }
+  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
+  recovering = false;
 }
 
 static void wait_for_recovery(void) {
@@ -332,6 +338,7 @@ static void *harvester(void *unused) {
   life->flush_done = life->flush_wanted;
   ll_tell_news();
   ll_unlock(&before);
+  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   return NULL;
 }
 
@@ -340,7 +347,9 @@ int ll_harvester_start(void) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals go to its own threads */
   pthread_t thread;
+  __atomic_add_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   int error = pthread_create(&thread, NULL, harvester, NULL);
+  if (error != 0) __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error == 0) pthread_detach(thread);
   return error;

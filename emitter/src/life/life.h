@@ -7,6 +7,8 @@
 #include "ring/emitter.h"
 #include "route/streams.h"
 
+#include <signal.h>
+
 typedef struct ll_life {
   ll_config config;
   bool opened; /* or failed to open */
@@ -17,6 +19,8 @@ typedef struct ll_life {
   uint64_t stop_deadline_ns;
   uint64_t unreached_deadline_ns; /* the same, for sinks that never had a connection */
   ll_streams_end end;             /* what the shutdown left undelivered, and where */
+  uint32_t threads;               /* of the library, without the sinks' */
+  sigset_t signals;               /* blocked by the thread that started the emitter */
   uint32_t news; /* futex word: changes, with the lock held, with each of the above and when the recovery ends */
 } ll_life;
 

@@ -147,6 +147,8 @@ static void restart_in_child(void) {
   emitter->signal = emitter->sleeping = emitter->room = emitter->waiting_for_room = 0;
   ll_saved_state before;
   ll_lock(&before);
+  life->signals = before.signals;
+  life->threads = 0;
   ll_fork_sensitive *sensitive = ll_fork_sensitive_memory();
   if (sensitive != NULL) {
     sensitive->restarting = 1;
@@ -162,7 +164,10 @@ static ll_emitter_state start_or_restart(void) {
   if (is_forked_child()) restart_in_child();
   ll_saved_state before;
   ll_lock(&before);
-  if (load_relaxed(&emitter->state) == LL_EMITTER_NEW) start(NULL);
+  if (load_relaxed(&emitter->state) == LL_EMITTER_NEW) {
+    life->signals = before.signals;
+    start(NULL);
+  }
   ll_unlock(&before);
   return (ll_emitter_state)load_acquire(&emitter->state);
 }
@@ -173,7 +178,11 @@ int ll_init(const ll_options *options) {
   if (is_forked_child()) restart_in_child();
   ll_saved_state before;
   ll_lock(&before);
-  int error = load_relaxed(&emitter->state) == LL_EMITTER_NEW ? start(options) : EALREADY;
+  int error = EALREADY;
+  if (load_relaxed(&emitter->state) == LL_EMITTER_NEW) {
+    life->signals = before.signals;
+    error = start(options);
+  }
   if (error == 0 && load_relaxed(&emitter->state) == LL_EMITTER_ON) {
     uint64_t deadline_ns = from_now(OPEN_WAIT_MS);
     while (!life->opened && wait_until(&before, deadline_ns)) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/low.h"
 #include "resolution.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static const char *fault_of(const struct stat *status) {
 /* Reads the whole file into `into`. Returns NULL, or the fault. The file may have been replaced since it was
  * checked. */
 static const char *read_file(char *into, size_t *bytes) {
-  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int fd = ll_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return strerror(errno);
   struct stat status;
   const char *fault = fstat(fd, &status) == 0 ? fault_of(&status) : strerror(errno);

@@ -4,6 +4,7 @@
 #include "base/crash_point.h"
 #include "base/directory.h"
 #include "base/log.h"
+#include "base/low.h"
 #include "layout.h"
 #include "slots.h"
 #include "validate.h"
@@ -52,7 +53,7 @@ static uint64_t remains_in(int directory, const char *name, bool all) {
   struct stat status;
   ll_process owner;
   if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) return 0;
-  int fd = all ? -1 : openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  int fd = all ? -1 : ll_openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   bool alive = fd >= 0 && pread(fd, &owner, sizeof owner, offsetof(ll_file_header, owner)) == (ssize_t)sizeof owner &&
                ll_process_liveness(&owner) == LL_ALIVE;
   if (fd >= 0) close(fd);
@@ -61,7 +62,7 @@ static uint64_t remains_in(int directory, const char *name, bool all) {
 
 static uint64_t remains(int directory, bool all) {
   uint64_t bytes = 0;
-  int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = ll_openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
   if (entries == NULL && fd >= 0) close(fd);
   if (entries == NULL) return 0;
@@ -101,7 +102,7 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
     close(directory_fd);
     return -1;
   }
-  int fd = openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  int fd = ll_openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   close(directory_fd);
   if (fd < 0) {
     snprintf(why, why_bytes, "no file can be created in ring directory %s: %s", directory, strerror(errno));
@@ -214,7 +215,7 @@ static void move_to_memory(ll_store *store) {
 void ll_store_publish(ll_store *store, char *why, size_t why_bytes) {
   if (store->unnamed_fd < 0) return;
   char self[64];
-  snprintf(self, sizeof self, "/proc/self/fd/%d", store->unnamed_fd);
+  snprintf(self, sizeof self, "/proc/thread-self/fd/%d", store->unnamed_fd); /* the main thread may have ended */
   if (linkat(AT_FDCWD, self, AT_FDCWD, store->path, AT_SYMLINK_FOLLOW) != 0) {
     snprintf(why, why_bytes, "ring file %s cannot be created: %s", store->path, strerror(errno));
     store->crash_safe = false;
@@ -232,7 +233,7 @@ static void lose_crash_safety(ll_store *store, const char *why) {
 
 /* Before Linux 5.14: opens the file again by its name, which fails if the program changed its user or root. */
 static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
-  int fd = open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  int fd = ll_open(store->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   struct stat status;
   bool ours = fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == store->device && status.st_ino == store->inode;
   bool reserved = ours && ll_store_allocate(fd, offset, bytes) == 0;
@@ -326,7 +327,7 @@ static usage users_of(int fd) {
 /* Reads the processes before the users: a process that takes the file over in between is still detected as a user. */
 static outlook look_from_outside(const char *path) {
   outlook found = {.users = USERS_UNKNOWN};
-  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = ll_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return found;
   const size_t bytes = sizeof(ll_process);
   if (pread(fd, &found.owner, bytes, offsetof(ll_file_header, owner)) == (ssize_t)bytes &&
@@ -454,7 +455,7 @@ int ll_store_attach(ll_store *store, const char *path, bool other_namespaces, ch
   store->summarised = UINT64_MAX; /* what was not reported died with the process */
   snprintf(store->path, sizeof store->path, "%s", path);
   outlook before = look_from_outside(path);
-  int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  int fd = ll_open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
     snprintf(why, why_bytes, "%s", strerror(errno));
     return errno == ENOENT ? ENOENT : EACCES;

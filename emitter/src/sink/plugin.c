@@ -1,6 +1,8 @@
 #include "plugin.h"
 
+#include "base/atomics.h"
 #include "base/loading.h"
+#include "base/low.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -27,7 +29,7 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
   return true;
 }
 
-enum { PLACES = 4 };
+enum { PLACES = 4, LOADED_MOST = 16 };
 
 /* The directory of the file that contains this code, according to the kernel or the loader; empty if that is not an
  * absolute path. argv[0], which dladdr returns when the core is linked into the program, is not used: it is arbitrary,
@@ -36,7 +38,7 @@ static void find_own(char own[PATH_MAX]) {
   Dl_info self;
   struct link_map *object = NULL;
   if (dladdr1((const void *)&ll_sink_null, &self, (void **)&object, RTLD_DL_LINKMAP) == 0 || object == NULL) return;
-  const char *path = object->l_name[0] == '\0' ? "/proc/self/exe" : object->l_name;
+  const char *path = object->l_name[0] == '\0' ? "/proc/thread-self/exe" : object->l_name;
   if (path[0] == '/' && realpath(path, own) != NULL)
     *strrchr(own, '/') = '\0';
   else
@@ -76,7 +78,7 @@ static void list_installed(char *list, size_t list_bytes) {
   size_t used = (size_t)snprintf(list, list_bytes, "null:, file:");
   for (unsigned i = 0; i < PLACES; i++) {
     char directory[PATH_MAX], name[SCHEME_MAX + 4];
-    DIR *opened = place(i, directory) ? opendir(directory) : NULL;
+    DIR *opened = place(i, directory) ? LL_HOLDING_LOW(opendir(directory)) : NULL;
     if (opened == NULL) continue;
     for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
       const char *scheme = entry->d_name + sizeof begin - 1;
@@ -89,6 +91,28 @@ static void list_installed(char *list, size_t list_bytes) {
     }
     closedir(opened);
   }
+}
+
+static const ll_sink_plugin *loaded[LOADED_MOST];
+
+/* Two threads may load the same plugin at the same time, and no plugin is ever unloaded. */
+static bool remember(const ll_sink_plugin *plugin) {
+  for (unsigned i = 0; i < LOADED_MOST; i++) {
+    const ll_sink_plugin *there = NULL;
+    if (__atomic_compare_exchange_n(&loaded[i], &there, plugin, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+        there == plugin)
+      return true;
+  }
+  return false;
+}
+
+uint32_t ll_sink_threads(void) {
+  uint32_t threads = 0;
+  for (unsigned i = 0; i < LOADED_MOST; i++) {
+    const ll_sink_plugin *plugin = load_acquire(&loaded[i]);
+    if (plugin != NULL && plugin->threads != NULL) threads += plugin->threads();
+  }
+  return threads;
 }
 
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes) {
@@ -110,7 +134,7 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
     return NULL;
   }
   ll_loading_begin();
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *library = LL_HOLDING_LOW(dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
   ll_loading_end();
   if (library == NULL) {
     snprintf(why, why_bytes, "the sink for %s:// cannot be loaded: %s", scheme, dlerror());
@@ -121,12 +145,16 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
     snprintf(why, why_bytes, "%s belongs to another version of Lifeline", path);
     return NULL;
   }
+  if (!remember(plugin)) {
+    snprintf(why, why_bytes, "too many kinds of sinks are in use");
+    return NULL;
+  }
   return plugin;
 }
 
 ll_sink *ll_sink_open(const ll_sink_plugin *plugin, const ll_sink_host *host, char *why, size_t why_bytes) {
   ll_loading_begin();
-  ll_sink *sink = plugin->open(host, why, why_bytes);
+  ll_sink *sink = LL_HOLDING_LOW(plugin->open(host, why, why_bytes));
   ll_loading_end();
   return sink;
 }

@@ -14,6 +14,9 @@ extern const ll_sink_plugin ll_sink_file;
 /* Returns NULL with one line in why (never the URL itself, which may contain a password) on failure. */
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes);
 
+/* Threads of all sinks in this process. */
+uint32_t ll_sink_threads(void);
+
 /* Calls the plugin's open while forks are delayed. */
 ll_sink *ll_sink_open(const ll_sink_plugin *plugin, const ll_sink_host *host, char *why, size_t why_bytes);
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LL_SINK_ABI 4
-#define LL_SINK_ENTRY ll_sink_plugin_v4
+#define LL_SINK_ABI 5
+#define LL_SINK_ENTRY ll_sink_plugin_v5
 
 /* The largest batch while the broker's limit is unknown. */
 enum { LL_SINK_CAUTIOUS_BYTES = 312 << 10 };
@@ -97,6 +97,11 @@ typedef struct ll_sink_plugin {
   /* Whether a connection ever existed: an exiting program no longer waits for a broker that it never reached. NULL in a
    * sink without connections. */
   bool (*reached)(ll_sink *sink);
+
+  /* Number of threads of this process that all sinks of the kind own, those of client libraries included. A process in
+   * which only these and the harvester are left is ended: a thread too few delays that, a thread too many kills the
+   * program. Any thread. NULL in a sink without threads. */
+  uint32_t (*threads)(void);
 } ll_sink_plugin;
 
 #endif

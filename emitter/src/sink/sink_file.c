@@ -7,6 +7,7 @@
  */
 #include "base/clock.h"
 #include "base/format.h"
+#include "base/low.h"
 #include "plugin.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static const char *append_locked(ll_sink *sink, int fd, const struct stat *file,
 
 /* Returns NULL, or why the batch could not be appended. */
 static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
-  int fd = open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int fd = ll_open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return strerror(errno);
   struct stat file = {.st_ino = 0};
   const char *trouble;

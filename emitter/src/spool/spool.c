@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/crash_point.h"
 #include "base/log.h"
+#include "base/low.h"
 #include "spool_give_up.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ static void finish_segment(ll_spool *spool, int fd) {
 static int open_newest(ll_spool *spool, int directory, int *fd) {
   char name[LL_SPOOL_NAME_MAX];
   name_of(spool, spool->identity.number, name);
-  *fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  *fd = ll_openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (*fd < 0) return errno;
   if (is_newest(spool, *fd)) return 0;
   close(*fd);

@@ -1,6 +1,7 @@
 #include "spool_files.h"
 
 #include "base/directory.h"
+#include "base/low.h"
 #include "ring/ringfile.h"
 
 #include <dirent.h>
@@ -105,7 +106,7 @@ static int note(ll_spool_listing *listing, size_t *room, const char *name, ll_sp
 int ll_spool_listing_read(int directory, const char *program, ll_spool_listing *listing) {
   memset(listing, 0, sizeof *listing);
   size_t room = 0;
-  int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = ll_openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
   if (entries == NULL) {
     int error = errno;
@@ -154,7 +155,7 @@ static int make_segment(int directory, const ll_segment_identity *identity, size
   struct stat status = {0};
   ll_spool_name(identity, LL_SPOOL_WAITING, name);
   ll_segment_header_write(identity, header);
-  int fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = ll_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return errno;
   int error = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : EBADF;
   if (error == 0) error = is_file(fd, &status) ? allocate(fd, bytes) : EBADF;
@@ -269,7 +270,7 @@ int ll_spool_content_read(int directory, const char *name, ll_spool_access acces
                           size_t why_bytes) {
   memset(content, 0, sizeof *content);
   bool claims = access == LL_SPOOL_CLAIM || access == LL_SPOOL_CLAIM_ANYWHERE;
-  int fd = openat(directory, name, (claims ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = ll_openat(directory, name, (claims ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) {
     int error = errno == ELOOP ? EACCES : errno;
     snprintf(why, why_bytes, "%s", strerror(errno));
@@ -289,7 +290,7 @@ void ll_spool_content_free(ll_spool_content *content) {
 
 void ll_spool_give_back(int directory, const char *name) {
   static const ll_segment_claim none;
-  int fd = openat(directory, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = ll_openat(directory, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return;
   ssize_t written = pwrite(fd, &none, sizeof none, LL_SEGMENT_CLAIM_OFFSET);
   (void)written; /* else the claim holds until this process ends */
@@ -301,7 +302,7 @@ int ll_spool_remove_unborn(int directory, const char *name) {
   uint8_t header[LL_SEGMENT_HEADER_BYTES];
   size_t size = 0;
   char why[128];
-  int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = ll_openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   bool unborn = fd >= 0 && (check_file(fd, &size, why, sizeof why) == 0 || size == 0);
   ssize_t count = unborn ? pread(fd, header, sizeof header, 0) : -1;
   unborn = unborn && count >= 0;

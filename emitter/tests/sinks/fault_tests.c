@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -199,6 +200,24 @@ static void a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more(void **sta
   drive_close(&d);
 }
 
+/* With the sink's threads, librdkafka's among them, in the process. */
+static void a_program_ends(const char *way) {
+  char command[1200];
+  broker_credentials(NULL, NULL, NULL);
+  snprintf(command, sizeof command, "LIFELINE_URL='%s' timeout -s KILL 300 '" ENDS_PROGRAM "' %s", plain.url, way);
+  assert_int_equal(system(command), 0);
+}
+
+static void a_program_whose_main_thread_ends_first_ends(void **state) {
+  (void)state;
+  a_program_ends("main-exits");
+}
+
+static void what_a_program_prints_to_closed_descriptors_reaches_no_connection(void **state) {
+  (void)state;
+  a_program_ends("standard-descriptors-are-closed");
+}
+
 static void set_up(const broker *b) {
   broker_credentials(b->user, b->password_file, b->ca);
   if (broker_setup(b->tls_url, "", text, sizeof text) != 0) fail_msg("lifeline-setup: %s", text);
@@ -220,6 +239,8 @@ int fault_tests(void) {
       cmocka_unit_test(a_certificate_of_another_name_is_not_trusted),
       cmocka_unit_test(a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more),
       cmocka_unit_test(batches_wait_while_the_permission_is_revoked),
+      cmocka_unit_test(a_program_whose_main_thread_ends_first_ends),
+      cmocka_unit_test(what_a_program_prints_to_closed_descriptors_reaches_no_connection),
   };
   return cmocka_run_group_tests_name("sink faults", tests, set_up_brokers, NULL);
 }

@@ -1,0 +1,16 @@
+/* Ends a process whose own threads have all ended. Its main thread may end before it (pthread_exit, pthread_cancel, a
+ * child of clone that returns): the process then lives as long as any other thread, and those of this library block all
+ * signals. */
+#ifndef LIFELINE_ENDING_H
+#define LIFELINE_ENDING_H
+
+#include <stdint.h>
+
+/* Called by the harvester. Looks, at most once in a while, whether only threads of this library are left; then a new
+ * thread ends the process as its last thread would have. Returns when to call again. */
+uint64_t ll_ending_look(void);
+
+/* Called at load and in a child of fork(3), which have an ordinary main thread. Async-signal-safe. */
+void ll_ending_begin(void);
+
+#endif

@@ -1,0 +1,250 @@
+/* A process that ends in an unusual way: ends WHAT. Its serial numbers, from 1, are those that must arrive. Its status
+ * is the one that it would have without a library. */
+#include <lifeline/lifeline.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+LL_EVENT(serial, "test.serial", LL_INFO, (u64, serial, ""), (u32, pid, ""));
+
+enum { EACH = 1000 };
+
+static pthread_barrier_t gate;
+
+static void emit(uint64_t from, uint64_t count) {
+  for (uint64_t i = from; i < from + count; i++)
+    ll_emit(serial, i, (uint32_t)getpid());
+}
+
+static void require(int good, const char *what) {
+  if (good) return;
+  fprintf(stderr, "%s: %s\n", what, strerror(errno));
+  _exit(99);
+}
+
+static void require_crash_safety(void) {
+  ll_statistics now = {.size = sizeof now};
+  ll_stats(&now);
+  require(now.crash_safe, "no ring file");
+}
+
+static int main_has_ended(void) {
+  char path[64], text[200] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  require(fd >= 0 && read(fd, text, sizeof text - 1) > 0, path);
+  close(fd);
+  return strstr(text, ") Z ") != NULL;
+}
+
+static void start(void *(*body)(void *)) {
+  pthread_t thread;
+  require(pthread_create(&thread, NULL, body, NULL) == 0, "pthread_create");
+  pthread_detach(thread);
+}
+
+/* --- the main thread ends first --- */
+
+static void emit_late(void) {
+  emit(EACH + 1, EACH);
+}
+
+static void *emit_after_main(void *unused) {
+  (void)unused;
+  while (!main_has_ended())
+    usleep(1000);
+  ll_init(NULL); /* returns when the sink's exit handlers are registered */
+  emit(1, EACH);
+  require_crash_safety();
+  atexit(emit_late); /* libc calls it in the last thread */
+  return NULL;
+}
+
+static int main_exits(void) {
+  ll_init(NULL);
+  start(emit_after_main);
+  pthread_exit(NULL);
+}
+
+static int main_exits_before_the_first_event(void) {
+  start(emit_after_main);
+  pthread_exit(NULL);
+}
+
+static void *cancel_main(void *of) {
+  pthread_cancel(*(pthread_t *)of);
+  return emit_after_main(NULL);
+}
+
+static int main_is_cancelled(void) {
+  static pthread_t self;
+  pthread_t thread;
+  self = pthread_self();
+  ll_init(NULL);
+  require(pthread_create(&thread, NULL, cancel_main, &self) == 0, "pthread_create");
+  pause(); /* a cancellation point */
+  return 98;
+}
+
+static void *wait_and_return(void *unused) {
+  (void)unused;
+  pthread_barrier_wait(&gate);
+  return NULL;
+}
+
+static int main_exits_in_a_forked_child(void) {
+  emit(1, EACH);
+  pid_t child = fork();
+  if (child == 0) {
+    emit(EACH + 1, EACH);
+    pthread_barrier_init(&gate, NULL, 2);
+    start(wait_and_return);
+    pthread_barrier_wait(&gate);
+    pthread_exit(NULL);
+  }
+  int status;
+  return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+}
+
+/* --- children without a fork handler --- */
+
+static int emit_and_return(void *status) {
+  emit(EACH + 1, EACH);
+  return (int)(intptr_t)status;
+}
+
+static int child_of_clone(int returned) {
+  static char stack[256 << 10] __attribute__((aligned(64)));
+  printf("once\n"); /* stays in the buffer of both */
+  emit(1, EACH);
+  pid_t child = clone(emit_and_return, stack + sizeof stack, SIGCHLD, (void *)(intptr_t)returned);
+  int status;
+  require(child > 0 && waitpid(child, &status, 0) == child, "clone");
+  return WIFEXITED(status) && WEXITSTATUS(status) == returned ? 0 : 1;
+}
+
+static int a_clone_returns_0(void) {
+  return child_of_clone(0);
+}
+
+static int a_clone_returns_7(void) {
+  return child_of_clone(7);
+}
+
+/* --- signals --- */
+
+static void *emit_and_terminate(void *unused) {
+  emit_after_main(unused);
+  raise(SIGTERM);
+  return NULL;
+}
+
+static int main_exits_and_a_thread_terminates(void) {
+  ll_init(NULL);
+  start(emit_and_terminate);
+  pthread_exit(NULL);
+}
+
+static volatile sig_atomic_t forked = -1;
+
+static void fork_in_handler(int number) {
+  (void)number;
+  forked = fork();
+  if (forked == 0) _exit(3);
+}
+
+static int a_handler_forks(void) {
+  signal(SIGUSR1, fork_in_handler);
+  emit(1, EACH);
+  raise(SIGUSR1);
+  emit(EACH + 1, EACH);
+  int status;
+  return waitpid(forked, &status, 0) == forked && WEXITSTATUS(status) == 3 ? 0 : 1;
+}
+
+static int is_frozen_and_goes_on(void) {
+  emit(1, EACH);
+  pid_t self = getpid(), child = fork();
+  if (child == 0) {
+    char path[64], text[200];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)self);
+    for (text[0] = 0; strstr(text, ") T ") == NULL; usleep(1000)) {
+      int fd = open(path, O_RDONLY);
+      ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+      close(fd);
+      text[length > 0 ? length : 0] = '\0';
+    }
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  raise(SIGSTOP);
+  emit(EACH + 1, EACH);
+  int status;
+  return waitpid(child, &status, 0) == child ? 0 : 1;
+}
+
+/* --- descriptors --- */
+
+/* Whatever the number is, for the program it is closed. */
+static void require_closed(int fd) {
+  char byte = 'x';
+  require(write(fd, &byte, 1) < 0 && errno == EBADF, "a closed descriptor can be written");
+  require(read(fd, &byte, 1) < 0 && errno == EBADF, "a closed descriptor can be read");
+}
+
+static int standard_descriptors_are_closed(void) {
+  for (int fd = 0; fd < 3; fd++)
+    close(fd);
+  ll_init(NULL);
+  for (uint64_t i = 1; i <= 2 * EACH; i++) {
+    emit(i, 1);
+    for (int fd = 0; fd < 3; fd++)
+      require_closed(fd);
+    if (i % 100 == 0 && ll_flush(60000) != 0) return 2;
+  }
+  return ll_shutdown(60000);
+}
+
+static int all_descriptors_are_closed_midway(void) {
+  emit(1, EACH);
+  for (int fd = 0; fd < 1024; fd++)
+    close(fd);
+  emit(EACH + 1, EACH);
+  for (int i = 0; i < 1000; i++)
+    for (int fd = 0; fd < 3; fd++)
+      require_closed(fd);
+  return ll_shutdown(60000);
+}
+
+static const struct {
+  const char *name;
+  int (*go)(void);
+} ways[] = {
+    {"main-exits", main_exits},
+    {"main-exits-before-the-first-event", main_exits_before_the_first_event},
+    {"main-is-cancelled", main_is_cancelled},
+    {"main-exits-in-a-forked-child", main_exits_in_a_forked_child},
+    {"main-exits-and-a-thread-terminates", main_exits_and_a_thread_terminates},
+    {"a-clone-returns-0", a_clone_returns_0},
+    {"a-clone-returns-7", a_clone_returns_7},
+    {"a-handler-forks", a_handler_forks},
+    {"is-frozen-and-goes-on", is_frozen_and_goes_on},
+    {"standard-descriptors-are-closed", standard_descriptors_are_closed},
+    {"all-descriptors-are-closed-midway", all_descriptors_are_closed_midway},
+};
+
+int main(int argc, char **argv) {
+  for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof ways[0]; i++)
+    if (strcmp(argv[1], ways[i].name) == 0) return ways[i].go();
+  return 96;
+}
