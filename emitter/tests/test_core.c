@@ -1,6 +1,7 @@
 /* Unit tests of the core, for cases that whole programs rarely reach. */
 #include "support.h"
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -13,6 +14,7 @@
 #include "ring/validate.h"
 #include "route/harvest.h"
 #include "route/relief.h"
+#include "sink/destination.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -683,6 +685,80 @@ static void a_file_whose_path_is_one_of_another_root_counts_as_there(void **stat
   assert_int_equal(status, 0);
 }
 
+/* --- memory limits --- */
+
+static void write_file(const char *directory, const char *name, const char *text) {
+  char path[400];
+  snprintf(path, sizeof path, "mkdir -p %s", directory);
+  assert_int_equal(system(path), 0);
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void the_lowest_memory_limit_of_all_control_groups_counts(void **state) {
+  (void)state;
+  static const struct {
+    const char *membership, *directory, *file, *text;
+  } steps[] = {
+      {"0::/a/b\n", "/a/b", "memory.max", "max\n"},
+      {NULL, "/a", "memory.max", "25165824\n"}, /* 24 MiB */
+      {NULL, "/a", "memory.current", "20971520\n"},
+      {NULL, "/a", "memory.stat", "anon 1\ninactive_file 4194304\nactive_file 1048576\n"},
+      {"5:cpu,memory:/x\n1:memory_not:/a/b\n", "/memory", "memory.limit_in_bytes", "9223372036854771712\n"},
+      {NULL, "/memory/x", "memory.limit_in_bytes", "8388608\n"},
+      {NULL, "/memory/x", "memory.usage_in_bytes", "9388608\n"},
+  };
+  static const ll_cgroup_memory expected[] = {
+      {UINT64_MAX, UINT64_MAX}, {24u << 20, 24u << 20}, {24u << 20, 4u << 20}, {24u << 20, 9u << 20},
+      {UINT64_MAX, UINT64_MAX}, {8u << 20, 8u << 20},   {8u << 20, 0},
+  };
+  char root[] = "/tmp/lifeline-test-XXXXXX", membership[100], directory[200], command[100];
+  assert_non_null(mkdtemp(root));
+  snprintf(membership, sizeof membership, "%s/membership", root);
+  for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    if (steps[i].membership != NULL) write_file(root, "membership", steps[i].membership);
+    snprintf(directory, sizeof directory, "%s%s", root, steps[i].directory);
+    write_file(directory, steps[i].file, steps[i].text);
+    ll_cgroup_memory found = ll_cgroup_memory_of(membership, root);
+    assert_int_equal(found.limit, expected[i].limit);
+    assert_int_equal(found.room, expected[i].room);
+  }
+  assert_int_equal(ll_cgroup_memory_of("/nowhere", root).limit, UINT64_MAX);
+  snprintf(command, sizeof command, "rm -r %s", root);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(ll_store_budget_within(UINT64_MAX, 64u << 20, 0), 64u << 20);
+  assert_int_equal(ll_store_budget_within(24u << 20, 64u << 20, 0), 6u << 20);
+  assert_int_equal(ll_store_budget_within(1u << 20, 64u << 20, 0), ll_store_least_budget(0));
+}
+
+/* --- destinations --- */
+
+static void a_destination_has_no_secrets_and_may_change_its_servers(void **state) {
+  (void)state;
+  static const struct {
+    const char *url, *destination;
+  } cases[] = {
+      {"nats://user:p@ss/word@host:4222,other/prefix?tls=true&creds=/secret", "nats://host:4222,other/prefix"},
+      {"kafka://host", "kafka://host"},
+      {"file:///tmp/out.llb?x", "file:///tmp/out.llb"},
+      {"null:", "null:"},
+  };
+  char one[LL_DESTINATION_BYTES];
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ll_destination(cases[i].url, one);
+    assert_string_equal(one, cases[i].destination);
+    assert_true(ll_destination_is_same(one, one));
+  }
+  assert_true(ll_destination_is_same("nats://a,b:1", "nats://c,b:1/"));
+  assert_false(ll_destination_is_same("nats://a,b:1", "nats://b"));
+  assert_false(ll_destination_is_same("nats://a/x", "nats://a/y"));
+  assert_false(ll_destination_is_same("nats://a", "kafka://a"));
+  assert_false(ll_destination_is_same("file:///a", "file:///b"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_is_that_of_rfc_3720),
@@ -712,6 +788,8 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_found_out_is_not_dead),
       cmocka_unit_test(a_file_whose_path_is_one_of_another_root_counts_as_there),
       cmocka_unit_test(an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file),
+      cmocka_unit_test(the_lowest_memory_limit_of_all_control_groups_counts),
+      cmocka_unit_test(a_destination_has_no_secrets_and_may_change_its_servers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,40 @@ static void the_next_start_delivers_what_the_last_run_left(void **state) {
   test_directory_remove(&directory);
 }
 
+/* A test event must not reach another broker because that is where the next start sends its own. */
+static void the_next_start_leaves_what_is_meant_for_another_sink(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char notes[200], output[200], elsewhere[200], url[220], there[200];
+  snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(output, sizeof output, "%s/said", directory.path);
+  snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere.llb", directory.path);
+  snprintf(url, sizeof url, "file://%s", elsewhere);
+  snprintf(there, sizeof there, "its events are for file://%s,", directory.out);
+  const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  const char *const brief[] = {"crash-emitter", notes, "1", "100", "100", NULL};
+  pid_t pid = test_start(endless, NULL);
+  wait_for_notes(notes);
+  kill(pid, SIGKILL);
+  assert_int_equal(test_wait(pid), 128 + SIGKILL);
+  char *own = strdup(getenv("LIFELINE_URL"));
+  setenv("LIFELINE_URL", url, 1);
+  assert_int_equal(test_wait(test_start(brief, output)), 0);
+  setenv("LIFELINE_URL", own, 1);
+  free(own);
+  assert_int_equal(test_ring_files(&directory), 1);
+  assert_non_null(strstr(test_text_of(output), there));
+  test_batches batches = test_read_batches(elsewhere);
+  for (size_t i = 0; i < batches.count; i++)
+    assert_int_equal(batches.at[i]->flags & LLB_RECOVERED, 0);
+  BOOKS_EQUAL(test_events_in(&batches), 100);
+  test_free_batches(&batches);
+  assert_int_equal(test_wait(test_start(brief, NULL)), 0);
+  assert_int_equal(test_ring_files(&directory), 0);
+  test_directory_remove(&directory);
+}
+
 static void a_living_programs_file_is_left_alone(void **state) {
   (void)state;
   test_directory directory;
@@ -511,6 +545,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_killed_emitters_events_arrive_exactly_once),
       cmocka_unit_test(the_next_start_delivers_what_the_last_run_left),
+      cmocka_unit_test(the_next_start_leaves_what_is_meant_for_another_sink),
       cmocka_unit_test(a_living_programs_file_is_left_alone),
       cmocka_unit_test(files_below_the_sessions_directory_are_found_as_well),
       cmocka_unit_test(a_file_that_makes_no_sense_is_left_and_named),

@@ -105,7 +105,8 @@ typedef struct ll_options {
   const char *ring_dir;    /* LIFELINE_RING_DIR; /dev/shm/lifeline-<uid>, or $XDG_RUNTIME_DIR/lifeline if another user
                               owns that */
   size_t budget_bytes;     /* LIFELINE_BUDGET_BYTES; 64 MiB, at least 2 MiB: half for rings, half (at most 40 MiB) for
-                              sealed batches, compressed */
+                              sealed batches, compressed. The default is at most a quarter of the memory limit of the
+                              control group */
   size_t batch_bytes;      /* LIFELINE_BATCH_BYTES; 64 KiB, 4 KiB to 256 KiB: grows to 14 times that, at most 896 KiB,
                               while earlier batches wait for the broker */
   unsigned interval_ms;    /* LIFELINE_INTERVAL_MS; 500: the longest time that an event waits to be sent */
@@ -274,12 +275,14 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - exec: the rings stay in their file. The new program sends them if it is the same program, and an emitter;
  *    otherwise lifeline-recover does after the process has ended. Call ll_flush before, to send them now and to keep
  *    pending summaries;
+ *  - the end of the main thread before others (pthread_exit), or of a child of clone(2): when the other threads have
+ *    ended, too, the process ends within about a second, as it would without the library, and as exit does;
  *  - daemon(3): a fork whose parent calls _exit: see both;
  *  - return from main, exit: ll_shutdown is called with flush_timeout_ms. Exit handlers registered after ll_init
  *    returned run before it; events from those that run later, and from static objects' destructors, are counted as
  *    dropped_shutdown;
  *  - _exit, quick_exit, abort, a fatal signal: unsent events are in the ring file; the program's next start or
- *    lifeline-recover sends them. This covers the death of the process, not of the machine. Values waiting for a
+ *    lifeline-recover sends them. A start whose URL names another destination leaves them, and says so. This covers the death of the process, not of the machine. Values waiting for a
  *    summary (of types at resolution `summary`, and of calipers) since the last lifeline.summary are lost, and are in
  *    no counter. The interval is 10 s unless a rule sets another; ll_flush ends it;
  *  - the end of a thread: its events are sent. Destructors of thread_local objects and of pthread keys may emit;
@@ -290,10 +293,10 @@ static inline void ll_stats(ll_statistics *statistics) {
  * Limits of the system. Without a directory for the ring file, without space in it, with too many remains of earlier
  * runs in it (an eighth of the filesystem, 16 to 256 MiB), without /proc, or after the file was removed, everything
  * works, but events do not survive a kill, and one line says so. If the filesystem fills up later, events are dropped
- * and counted. Without memory or threads instrumentation stays off and events are counted. A program that runs with
- * another user's privileges (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A
- * program that closes all descriptors after the sink was opened loses only the connection to the broker, which is made
- * again. */
+ * and counted; likewise before the memory limit of the control group is reached. Without memory or threads
+ * instrumentation stays off and events are counted. A program that runs with another user's privileges (set-user-ID)
+ * ignores the environment, and is off unless it calls ll_init with a URL. A program that closes all descriptors after
+ * the sink was opened loses only the connection to the broker, which is made again. */
 
 #include <lifeline/detail/declare.h>
 

@@ -1,7 +1,7 @@
 #include "compress.h"
 
+#include "base/library.h"
 #include "base/loading.h"
-#include "base/low.h"
 #include "ring/ringfile.h"
 
 #include <dlfcn.h>
@@ -52,13 +52,13 @@ struct ll_compressor {
 };
 
 static bool load_lz4(ll_compressor *compressor) {
-  void *library = LL_HOLDING_LOW(dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL));
+  void *library = ll_library_open("liblz4.so.1");
   if (library != NULL) compressor->lz4 = (lz4_compress)dlsym(library, "LZ4_compress_fast");
   return compressor->lz4 != NULL;
 }
 
 static bool load_zstd(ll_compressor *compressor) {
-  void *library = LL_HOLDING_LOW(dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL));
+  void *library = ll_library_open("libzstd.so.1");
   if (library == NULL) return false;
   zstd_create create = (zstd_create)dlsym(library, "ZSTD_createCCtx");
   compressor->zstd = (zstd_compress)dlsym(library, "ZSTD_compressCCtx");

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "base/cgroup.h"
 #include "base/traceparent.h"
 #include "base/utf8.h"
 #include "resolution/rules.h"
@@ -265,6 +266,10 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   load_activations(&load, config, &options);
   config->budget_bytes = bytes_of(&load, options.budget_bytes, "LIFELINE_BUDGET_BYTES", 64u << 20,
                                   ll_store_least_budget(config->streams.routes.count), 4ul << 30);
+  config->memory_limit = ll_cgroup_memory_of(LL_CGROUP_MEMBERSHIP, LL_CGROUP_MOUNTS).limit;
+  if (options.budget_bytes == 0 && text_of(NULL, "LIFELINE_BUDGET_BYTES") == NULL)
+    config->budget_bytes =
+        ll_store_budget_within(config->memory_limit, config->budget_bytes, config->streams.routes.count);
   config->streams.batch_bytes =
       bytes_of(&load, options.batch_bytes, "LIFELINE_BATCH_BYTES", 64u << 10, 4u << 10, 256u << 10);
   config->interval_ms = small_number_of(&load, options.interval_ms, "LIFELINE_INTERVAL_MS", 500, 1, 3600000);

@@ -16,6 +16,7 @@ typedef struct ll_config {
   char ring_dir[PATH_MAX - 256];         /* absolute; leaves room for a file name */
   char session_ring_dir[PATH_MAX - 256]; /* directory where earlier runs may have left files, too; or empty */
   size_t budget_bytes;
+  uint64_t memory_limit; /* of the control group; UINT64_MAX: none */
   unsigned interval_ms;
   ll_policy policy;
   unsigned block_timeout_ms;

@@ -4,6 +4,7 @@
 #include "life.h"
 #include "resolution/resolution.h"
 #include "session.h"
+#include "sink/destination.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -68,6 +69,9 @@ static void describe_emitter(const ll_config *config) {
   header->clock = config->clock;
   ll_sessions_start();
   memcpy(header->spool, config->streams.spool.directory, sizeof header->spool);
+  ll_destination(config->streams.url, header->destinations[0]);
+  for (uint32_t i = 0; i < config->streams.routes.count; i++)
+    ll_destination(config->streams.routes.urls[i], header->destinations[1 + i]);
   ll_calibrate(&header->calibrations[0], config->clock);
 }
 
@@ -83,6 +87,7 @@ static int start_incarnation(void) {
     ll_log(LL_LOG_ERROR, "out of memory at the start; the program continues, and its events are counted as dropped");
     return error;
   }
+  emitter->store.limited = config->memory_limit != UINT64_MAX;
   ll_store_deal(&emitter->store, config->streams.routes.count, config->streams.routes.names);
   describe_emitter(config);
   ll_types_save(&emitter->types, &emitter->store);

@@ -11,6 +11,8 @@ static inline uint64_t ll_layout_round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+_Static_assert(sizeof(ll_file_header) <= 14 * LL_PAGE_BYTES, "the layout of versions 4 and 5");
+
 static inline uint64_t ll_layout_identity(void) {
   return ll_layout_round_up(sizeof(ll_file_header), LL_PAGE_BYTES);
 }

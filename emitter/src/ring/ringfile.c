@@ -42,6 +42,12 @@ size_t ll_store_least_budget(uint32_t other_routes) {
   return (2u << 20) + other_routes * (size_t)(3u << 20);
 }
 
+size_t ll_store_budget_within(uint64_t memory_limit, size_t budget_bytes, uint32_t other_routes) {
+  size_t least = ll_store_least_budget(other_routes);
+  if (memory_limit / 4 >= budget_bytes) return budget_bytes;
+  return memory_limit / 4 > least ? memory_limit / 4 : least;
+}
+
 /* Half of the budget is for sealed batches that wait for acknowledgement, half for rings. */
 static uint32_t slots_within(size_t budget_bytes) {
   size_t count = budget_bytes / 2 / LL_SLOT_BYTES;
@@ -163,7 +169,7 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
       return ENOMEM;
     }
   }
-  madvise(store->map, store->bytes, MADV_DONTFORK);
+  store->inherited = madvise(store->map, store->bytes, MADV_DONTFORK) != 0;
   ll_layout_point(store);
 
   ll_file_header *header = store->header;
@@ -206,7 +212,7 @@ static void move_to_memory(ll_store *store) {
   memcpy(map, store->map, ll_layout_descriptors());
   memcpy(map + ll_layout_descriptors(), store->descriptors, store->header->descriptors_used);
   munmap(store->map, store->bytes);
-  madvise(map, store->bytes, MADV_DONTFORK);
+  store->inherited = madvise(map, store->bytes, MADV_DONTFORK) != 0;
   store->map = map;
   store->in_file = false;
   ll_layout_point(store);
@@ -244,21 +250,29 @@ static bool allocate_by_path(ll_store *store, uint64_t offset, uint64_t bytes) {
   return reserved;
 }
 
-/* Populating pages through the mapping needs neither a descriptor nor a name. */
-bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
-  if (!store->in_file) return true;
-  if (store->unnamed_fd >= 0) return ll_store_allocate(store->unnamed_fd, offset, bytes) == 0;
-  uint64_t begin = offset - offset % (uint64_t)sysconf(_SC_PAGESIZE);
-  if (madvise(store->map + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
-  return errno == EINVAL && allocate_by_path(store, offset, bytes);
-}
-
 /* Releases the whole pages of the range. Pages that cannot be released stay. */
 static void give_back(ll_store *store, uint64_t begin, uint64_t end) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   begin = ll_layout_round_up(begin, page);
   end -= end % page;
   if (end > begin) madvise(store->map + begin, end - begin, MADV_REMOVE);
+}
+
+/* Populating pages through the mapping needs neither a descriptor nor a name. */
+bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes) {
+  if (!store->in_file) return true;
+  if (store->unnamed_fd >= 0) return ll_store_allocate(store->unnamed_fd, offset, bytes) == 0;
+  uint64_t begin = offset - offset % (uint64_t)sysconf(_SC_PAGESIZE);
+  if (madvise(store->map + begin, offset + bytes - begin, MADV_POPULATE_WRITE) == 0) return true;
+  int error = errno;
+  if (error == EFAULT || error == ENOMEM) return false; /* no space */
+  if (allocate_by_path(store, offset, bytes)) return true;
+  if (error != EINVAL) store->denied = error;
+  return false;
+}
+
+void ll_store_give_back(ll_store *store, uint64_t offset, uint64_t bytes) {
+  if (store->in_file && store->unnamed_fd < 0) give_back(store, offset, offset + bytes);
 }
 
 /* Releases the gaps between batches, and the slots and slot words behind the last batch. */
@@ -484,5 +498,5 @@ void ll_store_remove(ll_store *store) {
 void ll_store_after_fork(ll_store *store) {
   if (store->map == NULL) return;
   mmap(store->map, store->bytes, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (store->inherited ? MAP_FIXED : MAP_FIXED_NOREPLACE), -1, 0);
 }

@@ -40,6 +40,7 @@
 #define LL_RINGS_MAX 1024
 #define LL_SPOOL_PATH_MAX (PATH_MAX - 512) /* leaves room for a file name */
 #define LL_IDENTITY_BYTES 32768
+#define LL_DESTINATION_BYTES 192
 #define LL_CONTEXTS 6      /* changes of the context kept: the current one, and those that follow */
 #define LL_CONTEXT_PAIRS 3 /* of such a context */
 #define LL_DESCRIPTORS_BYTES (1u << 20)
@@ -142,7 +143,12 @@ typedef struct ll_file_header {
   uint64_t slot_words[LL_SLOTS_MAX];
   ll_calibrations calibrations[2]; /* one is current while the other is written */
   char spool[LL_SPOOL_PATH_MAX];   /* the spool directory; empty: none */
+  /* Where each route's events are delivered: see sink/destination.h. Empty in files of earlier builds, which end this
+   * page with zeros. */
+  char destinations[LL_ROUTES_MAX][LL_DESTINATION_BYTES];
 } ll_file_header;
+
+typedef enum ll_lack { LL_LACKS_NOTHING, LL_LACKS_SPACE, LL_LACKS_MEMORY, LL_LACKS_PERMISSION } ll_lack;
 
 typedef struct ll_store {
   uint8_t *map;
@@ -159,12 +165,18 @@ typedef struct ll_store {
   uint8_t *descriptors;
   ll_ring *rings;
   uint64_t slots_ready[LL_SLOTS_MAX / 64]; /* bitmap: slots whose memory this process has allocated */
-  bool full;                               /* the filesystem had no room for the next slots */
+  ll_lack full;                            /* why there is no room for the next slots */
+  int denied;          /* errno of the system call that refused to allocate room, although there may be some */
+  bool inherited;      /* a fork copies the mapping, since MADV_DONTFORK is refused */
+  bool limited;        /* a control group limits the memory */
   uint64_t summarised; /* changes of the context whose earlier summaries are reported; only the harvester uses it */
 } ll_store;
 
 /* The smallest budget that has room for this many routes besides the default one. */
 size_t ll_store_least_budget(uint32_t other_routes);
+
+/* At most a quarter of the memory limit, but no less than the smallest budget. */
+size_t ll_store_budget_within(uint64_t memory_limit, size_t budget_bytes, uint32_t other_routes);
 
 /* Creates this process's file in `directory`. If that fails, creates the same layout in memory, sets crash_safe to
  * false and writes a line to `why`. The file has no name yet. Returns 0 or ENOMEM. */
@@ -195,6 +207,9 @@ bool ll_store_exceeds_limit(uint64_t bytes);
 
 /* Allocates the range, so that it may be touched. False: no room on the filesystem. */
 bool ll_store_reserve(ll_store *store, uint64_t offset, uint64_t bytes);
+
+/* Releases the pages of the range, which is unused. */
+void ll_store_give_back(ll_store *store, uint64_t offset, uint64_t bytes);
 
 /* Releases unused pages of a file that will be left behind. No emit may be in progress. */
 void ll_store_trim(ll_store *store);

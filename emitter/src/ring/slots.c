@@ -1,6 +1,7 @@
 #include "slots.h"
 
 #include "base/atomics.h"
+#include "base/cgroup.h"
 #include "base/crash_point.h"
 
 #include <stddef.h>
@@ -59,15 +60,42 @@ static bool is_ready(const ll_store *store, uint32_t index) {
   return (store->slots_ready[index / 64] >> index % 64 & 1) != 0;
 }
 
+/* Keeps a distance from the limit of the control group, at which the kernel would kill the program. The program needs
+ * memory, too. */
+static bool memory_has_room(uint64_t bytes) {
+  ll_cgroup_memory now = ll_cgroup_memory_of(LL_CGROUP_MEMBERSHIP, LL_CGROUP_MOUNTS);
+  return now.limit == UINT64_MAX || now.room > now.limit / 8 + bytes;
+}
+
+/* After an outage the memory goes back to the control group. */
+static void shrink(ll_store *store, const ll_route_books *books) {
+  uint32_t first = books->first_slot + 2 * LL_SLOT_RUN_MOST, end = books->first_slot + books->slot_count;
+  if (!store->limited || books->slots_used > LL_SLOT_RUN_MOST) return;
+  while (end > first && !is_ready(store, end - 1))
+    end--;
+  if (end <= first) return;
+  ll_store_give_back(store, (uint64_t)((uint8_t *)ll_slot_at(store, first) - store->map),
+                     (uint64_t)(end - first) * LL_SLOT_BYTES);
+  for (uint32_t i = first; i < end; i++)
+    store->slots_ready[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
 /* Allocates memory for the slots where they have none yet. */
 static bool make_ready(ll_store *store, uint32_t first, uint32_t slots) {
   uint32_t end = first + slots, i = first;
   while (i < end && is_ready(store, i))
     i++;
+  store->full = LL_LACKS_NOTHING;
   if (i == end) return true;
-  if (!ll_store_reserve(store, (uint64_t)((uint8_t *)ll_slot_at(store, i) - store->map),
-                        (uint64_t)(end - i) * LL_SLOT_BYTES))
+  if (store->limited && !memory_has_room((uint64_t)(end - i) * LL_SLOT_BYTES)) {
+    store->full = LL_LACKS_MEMORY;
     return false;
+  }
+  if (!ll_store_reserve(store, (uint64_t)((uint8_t *)ll_slot_at(store, i) - store->map),
+                        (uint64_t)(end - i) * LL_SLOT_BYTES)) {
+    store->full = store->denied != 0 ? LL_LACKS_PERMISSION : LL_LACKS_SPACE;
+    return false;
+  }
   for (; i < end; i++)
     store->slots_ready[i / 64] |= UINT64_C(1) << i % 64;
   return true;
@@ -96,6 +124,7 @@ ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route, uint32_t slots) {
   uint64_t sequence;
   const ll_slot *latest = ll_slot_latest(store, route, &sequence);
   forget_unused(store, route, latest);
+  shrink(store, books);
   ll_slot_range used = ll_slots_of(store, route);
   uint32_t first = used.first; /* of the contiguous free slots */
   for (uint32_t i = used.first; i < used.end && i < first + slots; i++) {
@@ -105,8 +134,8 @@ ll_slot *ll_slot_to_fill(ll_store *store, uint32_t route, uint32_t slots) {
     i = first - 1;
   }
   bool found = first + slots <= books->first_slot + books->slot_count;
-  store->full = found && !make_ready(store, first, slots);
-  return found && !store->full ? ll_slot_at(store, first) : NULL;
+  if (!found) store->full = LL_LACKS_NOTHING;
+  return found && make_ready(store, first, slots) ? ll_slot_at(store, first) : NULL;
 }
 
 ll_slot *ll_slot_next_sealed(const ll_store *store, uint32_t route, uint64_t *after) {

@@ -98,6 +98,8 @@ const char *ll_validate_header(const ll_store *store) {
     return "impossible identity";
   if (header->descriptors_used > LL_DESCRIPTORS_BYTES) return "impossible descriptors";
   if (memchr(header->spool, '\0', sizeof header->spool) == NULL) return "impossible spool";
+  for (uint32_t i = 0; i < LL_ROUTES_MAX; i++)
+    if (memchr(header->destinations[i], '\0', LL_DESTINATION_BYTES) == NULL) return "impossible destination of a route";
   const char *fault = fault_of_clock(header);
   if (fault == NULL) fault = fault_of_routes(header);
   return fault != NULL ? fault : fault_of_rings(store);

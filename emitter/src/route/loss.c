@@ -4,15 +4,26 @@
 #include "ring/emitter.h"
 #include "streams.h"
 
+#include <string.h>
+
 #define LOOK_NS UINT64_C(1000000000)
 #define QUIET_NS (60 * LOOK_NS)
 
 /* Causes of a lack of room, in ascending order of severity. */
-enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY, FILESYSTEM_FULL };
+enum { TOO_FAST = 1, NO_RINGS, SINK_AWAY, NO_SPACE, NO_MEMORY, DENIED };
 
 static void report_beginning(bool spooled, int cause) {
   unsigned mib = (unsigned)(ll_the_emitter.store.header->slot_count * (uint64_t)LL_SLOT_BYTES >> 20);
-  if (cause == FILESYSTEM_FULL)
+  if (cause == DENIED)
+    ll_log(LL_LOG_WARN,
+           "events are dropped: the system refuses to allocate room in %s (%s); a seccomp filter must allow madvise or "
+           "fallocate",
+           ll_the_emitter.store.path, strerror(ll_the_emitter.store.denied));
+  else if (cause == NO_MEMORY)
+    ll_log(LL_LOG_WARN,
+           "events are dropped: the memory limit of the control group leaves no room for batches; raise it, or set "
+           "LIFELINE_SPOOL to a directory on disk");
+  else if (cause == NO_SPACE)
     ll_log(LL_LOG_WARN,
            "events are dropped: the filesystem of %s has no space for batches; free some, or set LIFELINE_RING_DIR to "
            "another directory",
@@ -36,7 +47,10 @@ static void look_at_room(ll_loss *loss, const uint64_t counters[LL_COUNTERS], ui
   bool more_no_ring = counters[LL_COUNT_NO_RING] > loss->no_ring,
        more = counters[LL_COUNT_RING_FULL] > loss->ring_full || more_no_ring;
   int cause = more_no_ring ? NO_RINGS : TOO_FAST;
-  if (ll_streams_starved()) cause = ll_the_emitter.store.full ? FILESYSTEM_FULL : SINK_AWAY;
+  const ll_store *store = &ll_the_emitter.store;
+  if (ll_streams_starved())
+    cause = store->full == LL_LACKS_NOTHING ? SINK_AWAY : store->full == LL_LACKS_MEMORY ? NO_MEMORY : NO_SPACE;
+  if (more && store->denied != 0) cause = DENIED;
   loss->ring_full = counters[LL_COUNT_RING_FULL];
   loss->no_ring = counters[LL_COUNT_NO_RING];
   uint64_t dropped = loss->ring_full + loss->no_ring;

@@ -6,6 +6,7 @@
 #include "finish.h"
 #include "ring/replace.h"
 #include "salvage.h"
+#include "sink/destination.h"
 #include "spool/spool_give_up.h"
 
 #include <dirent.h>
@@ -84,6 +85,13 @@ typedef struct delivery {
   uint32_t count;
 } delivery;
 
+/* A start of the program may have another URL. lifeline-recover delivers to the one that it is given. */
+static bool is_for_another(const ll_recovery *recovery, const char *meant, const char *url) {
+  char now[LL_DESTINATION_BYTES];
+  ll_destination(url, now);
+  return recovery->own != NULL && meant[0] != '\0' && !ll_destination_is_same(meant, now);
+}
+
 /* Prepares one route. False with a line in why when its events have to stay. */
 static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t route, char *why, size_t why_bytes) {
   const char *name = work->store->header->routes[route].name,
@@ -95,11 +103,17 @@ static bool begin_route(const ll_recovery *recovery, delivery *work, uint32_t ro
     snprintf(why, why_bytes, "no memory");
     return false;
   }
+  const char *meant = work->store->header->destinations[route];
   ll_route_setup setup = {.url = url, .host = work->host, .program = work->program, .silent = recovery->own != NULL};
   bool good = ll_harvest_is_done(harvest);
   if (!good && url == NULL)
     snprintf(why, why_bytes, "it holds events of route \"%s\", which is not declared here (LIFELINE_ROUTES or --route)",
              name);
+  else if (!good && is_for_another(recovery, meant, url))
+    snprintf(why, why_bytes,
+             "its events are for %s, which is not where this program sends them to now; deliver them with "
+             "lifeline-recover",
+             meant);
   else if (!good && ll_route_open(&work->routes[work->count], work->store, route, &setup, why, why_bytes)) {
     work->endings[work->count] = (ll_ending){.harvest = harvest, .route = &work->routes[work->count]};
     work->count++;

@@ -9,8 +9,8 @@
  *  5. Remove the file when everything is acknowledged.
  *
  * Steps 3 and 4 are done for all routes of the file concurrently, each with the sink that the recovering process itself
- * declares for a route of that name: destinations are never read from the file. Events of an undeclared route stay, and
- * so does the file.
+ * declares for a route of that name: the file only says where they are meant to go. Events of an undeclared route stay,
+ * and so does the file; a program's start also leaves those that are meant for another broker.
  */
 #ifndef LIFELINE_RECOVER_H
 #define LIFELINE_RECOVER_H

@@ -1,6 +1,7 @@
 #include "plugin.h"
 
 #include "base/atomics.h"
+#include "base/library.h"
 #include "base/loading.h"
 #include "base/low.h"
 
@@ -134,7 +135,7 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
     return NULL;
   }
   ll_loading_begin();
-  void *library = LL_HOLDING_LOW(dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
+  void *library = ll_library_open(path);
   ll_loading_end();
   if (library == NULL) {
     snprintf(why, why_bytes, "the sink for %s:// cannot be loaded: %s", scheme, dlerror());

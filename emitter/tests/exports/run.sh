@@ -28,7 +28,8 @@ if ! diff -u "$work/expected" "$work/exported" >"$work/difference"; then
 fi
 
 for plugin in "$build"/lib/lifeline/*.so; do
-  symbols=$(exported "$plugin")
+  # The allocator of sinks/common/memory.c, which nobody finds who does not load the sink with RTLD_DEEPBIND.
+  symbols=$(exported "$plugin" | grep -vxE 'aligned_alloc|calloc|free|malloc|malloc_usable_size|memalign|posix_memalign|realloc|reallocarray' || true)
   case ${plugin##*/}:$symbols in
     lifeline-sink-*:ll_sink_plugin_v[0-9] | lifeline-clock-*:ll_broker_clock_v[0-9] | lifeline-probe-ebpf.so:lifeline_kernel_source) ;;
     *) echo "$plugin should export the one symbol of its kind and nothing else, but exports: $symbols" && exit 1 ;;

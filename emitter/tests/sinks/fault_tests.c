@@ -200,22 +200,31 @@ static void a_bound_that_is_lowered_costs_what_exceeds_it_and_no_more(void **sta
   drive_close(&d);
 }
 
-/* With the sink's threads, librdkafka's among them, in the process. */
-static void a_program_ends(const char *way) {
+static void a_program_ends_well(const char *url, const char *preload, const char *program) {
   char command[1200];
-  broker_credentials(NULL, NULL, NULL);
-  snprintf(command, sizeof command, "LIFELINE_URL='%s' timeout -s KILL 300 '" ENDS_PROGRAM "' %s", plain.url, way);
+  snprintf(command, sizeof command, "LD_PRELOAD='%s' LIFELINE_URL='%s' timeout -s KILL 300 '" PROGRAMS "'/%s", preload,
+           url, program);
   assert_int_equal(system(command), 0);
 }
 
+/* With the sink's threads, librdkafka's among them, in the process. */
 static void a_program_whose_main_thread_ends_first_ends(void **state) {
   (void)state;
-  a_program_ends("main-exits");
+  broker_credentials(NULL, NULL, NULL);
+  a_program_ends_well(plain.url, "", "ends main-exits");
 }
 
 static void what_a_program_prints_to_closed_descriptors_reaches_no_connection(void **state) {
   (void)state;
-  a_program_ends("standard-descriptors-are-closed");
+  broker_credentials(NULL, NULL, NULL);
+  a_program_ends_well(plain.url, "", "ends standard-descriptors-are-closed");
+}
+
+static void the_sink_calls_its_own_libraries_and_the_programs_allocator(void **state) {
+  (void)state;
+  broker_credentials(guarded.emitter, guarded.emitter_password_file, guarded.ca);
+  a_program_ends_well(guarded.tls_url, "", "exports-others");
+  a_program_ends_well(guarded.tls_url, STRICT_MALLOC, "exports-others");
 }
 
 static void set_up(const broker *b) {
@@ -241,6 +250,7 @@ int fault_tests(void) {
       cmocka_unit_test(batches_wait_while_the_permission_is_revoked),
       cmocka_unit_test(a_program_whose_main_thread_ends_first_ends),
       cmocka_unit_test(what_a_program_prints_to_closed_descriptors_reaches_no_connection),
+      cmocka_unit_test(the_sink_calls_its_own_libraries_and_the_programs_allocator),
   };
   return cmocka_run_group_tests_name("sink faults", tests, set_up_brokers, NULL);
 }
