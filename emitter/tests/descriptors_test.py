@@ -8,7 +8,7 @@ EMITTER = pathlib.Path(__file__).resolve().parent.parent
 OPENS = re.compile(
     r"(?<![\w.>])(open|openat|openat2|creat|socket|socketpair|pipe|pipe2|accept|accept4|eventfd|epoll_create1?|dup|"
     r"memfd_create|inotify_init1?|timerfd_create|signalfd|mkstemp|mkostemp|popen|perf_event_open|pidfd_open|"
-    r"fopen|opendir|dlopen|getaddrinfo|rd_kafka_new|load_certificates)\("
+    r"fopen|opendir|dlopen(?=\((?!NULL))|getaddrinfo|rd_kafka_new|load_certificates)\("
 )
 HOLDING = re.compile(r"LL_HOLDING_LOW\(\w*$|LL_ABOVE_2\($")
 # These hold the numbers during the call, or are called by functions that do.
