@@ -1,6 +1,7 @@
 #include "replace.h"
 
 #include "base/crash_point.h"
+#include "base/low.h"
 #include "layout.h"
 
 #include <errno.h>
@@ -54,8 +55,8 @@ bool ll_replace_begin(const ll_store *store, ll_store *copy, char *why, size_t w
   copy->unnamed_fd = -1;
   snprintf(copy->path, sizeof copy->path, "%.*s.copy", (int)sizeof copy->path - 16, store->path);
   unlink(copy->path); /* what an earlier recovery left that was killed; the claim excludes another one */
-  int from = open(store->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
-      to = open(copy->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int from = ll_open(store->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
+      to = ll_open(copy->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   int error = from >= 0 && to >= 0 ? fill(store, from, to, copy) : errno;
   if (from >= 0) close(from);
   if (to >= 0) close(to);
