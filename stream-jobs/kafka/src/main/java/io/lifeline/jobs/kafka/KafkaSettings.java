@@ -51,6 +51,9 @@ final class KafkaSettings {
    */
   private static final int SESSION_TIMEOUT_MS = 10_000;
 
+  /** How soon new partitions of the batch topic are noticed; Kafka's default is five minutes. */
+  private static final int METADATA_MAX_AGE_MS = 5_000;
+
   private final JobConfig config;
   private final BrokerUrl url;
   private final Map<String, String> natives;
@@ -114,6 +117,7 @@ final class KafkaSettings {
     Properties properties = new Properties();
     properties.putAll(connection());
     properties.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId());
+    properties.put(ConsumerConfig.METADATA_MAX_AGE_CONFIG, METADATA_MAX_AGE_MS);
     properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
     properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, config.get(Keys.CHECKPOINT_INTERVAL).toMillis());
     properties.put(ProducerConfig.BATCH_SIZE_CONFIG, PRODUCER_BATCH_BYTES);
@@ -132,6 +136,7 @@ final class KafkaSettings {
   /** Returns the properties of a consumer without a group, whose partitions and positions are assigned explicitly. */
   Map<String, Object> consumer(String clientId) {
     Map<String, Object> properties = withNatives(ConsumerConfig.configNames(), StreamsConfig.CONSUMER_PREFIX);
+    properties.putIfAbsent(ConsumerConfig.METADATA_MAX_AGE_CONFIG, METADATA_MAX_AGE_MS);
     properties.put(ConsumerConfig.CLIENT_ID_CONFIG, clientId);
     properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
     properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateReader.NewerStateException;
@@ -37,6 +38,7 @@ final class StreamsRunner implements AutoCloseable {
 
   private final FailureBudget failures = new FailureBudget(System::nanoTime);
   private final CompletableFuture<Throwable> failure;
+  private final String application;
   private final KafkaStreams streams;
   private final Path directory;
   private final boolean isTemporary;
@@ -56,6 +58,7 @@ final class StreamsRunner implements AutoCloseable {
       CompletableFuture<Throwable> failure)
       throws IOException {
     this.failure = failure;
+    this.application = settings.applicationId();
     this.isTemporary = stateDirectory.isEmpty();
     this.directory =
         isTemporary ? Files.createTempDirectory("lifeline-jobs-") : Files.createDirectories(stateDirectory.get());
@@ -90,6 +93,14 @@ final class StreamsRunner implements AutoCloseable {
   private StreamThreadExceptionResponse onFailure(Throwable reason) {
     lastFailure = reason;
     lastFailureNs = System.nanoTime();
+    if (hasOtherPartitions(reason)) {
+      failure.complete(new HostException("the number of partitions of the batch topic has changed, and the state of the"
+          + " stream jobs is divided by it: stop all instances, run kafka-streams-application-reset.sh with"
+          + " --application-id " + application + " and --input-topics for the batch topic, or set"
+          + " kafka.application.id to a new name, then start again; the results of batches still on the broker are"
+          + " published again", reason));
+      return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
     Throwable lasting = lasting(reason);
     if (lasting instanceof NewerStateException newer) {
       outdated = newer;
@@ -106,6 +117,16 @@ final class StreamsRunner implements AutoCloseable {
     }
     failure.complete(reason);
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+  }
+
+  /** Kafka Streams has no class for this; its message begins "Existing internal topic ... has invalid partitions". */
+  static boolean hasOtherPartitions(Throwable reason) {
+    for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null && cause.getMessage().contains("has invalid partitions")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns a cause that would make another thread fail too; null if there is none. */

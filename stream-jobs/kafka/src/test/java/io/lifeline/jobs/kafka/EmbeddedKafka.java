@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -103,6 +104,10 @@ final class EmbeddedKafka implements AutoCloseable {
 
   List<String> topics() throws ExecutionException, InterruptedException {
     return List.copyOf(admin.listTopics().names().get());
+  }
+
+  void raisePartitions(String topic, int partitions) throws ExecutionException, InterruptedException {
+    admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions))).all().get();
   }
 
   int partitions(String topic) throws ExecutionException, InterruptedException {

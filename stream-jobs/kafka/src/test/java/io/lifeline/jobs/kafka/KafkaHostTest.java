@@ -515,6 +515,23 @@ class KafkaHostTest {
     await("metrics", metrics::text, text -> text.contains(line));
   }
 
+  @Test
+  void addedPartitionsAreArchivedOnceAndEndTheStreamJobsWithARemedy() throws Exception {
+    long nowS = System.currentTimeMillis() / 1000;
+    try (KafkaHost host = host("archive,summarise", Map.of("archive.dir", directory.toString()))) {
+      host.start();
+      byte[] first = Batches.reads(1, 1, false, nowS, 100, 300);
+      kafka.send(List.of(new ProducerRecord<>(prefix + ".batches", 0, Batches.key(1), first)));
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 1\n");
+      kafka.raisePartitions(prefix + ".batches", 4);
+      kafka.send(List.of(new ProducerRecord<>(prefix + ".batches", 3, Batches.key(1), first),
+          new ProducerRecord<>(prefix + ".batches", 3, Batches.key(1), Batches.reads(1, 2, true, nowS, 100, 300))));
+      awaitMetric("lifeline_batches_total{task=\"archive\"} 2\n");
+      Throwable failure = host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      assertThat(failure).hasMessageContaining("kafka-streams-application-reset.sh");
+    }
+  }
+
   private static <T> void await(String what, Callable<T> current, Predicate<T> wanted) throws Exception {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     T value = current.call();
