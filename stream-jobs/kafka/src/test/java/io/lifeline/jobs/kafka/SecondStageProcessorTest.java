@@ -92,7 +92,7 @@ class SecondStageProcessorTest {
     double busyNs = 10 * milliseconds * 1e6;
     long endNs = timeMs * 1_000_000;
     Sample sample =
-        new Sample(group, component, Batches.key(1), endNs, Batches.NS_PER_S, 10, 1e7, busyNs, busyNs);
+        new Sample(group, component, Batches.key(1), endNs, Batches.NS_PER_S, 10, 1e7, busyNs, busyNs, 1);
     Record<String, byte[]> message = new Record<>(group, sample.toBytes(), timeMs);
     message.headers().add(IntakeProcessor.PARTITION_HEADER, new StateWriter().varint(partition).toBytes());
     monitor.process(message);
