@@ -29,7 +29,7 @@ import java.util.function.Consumer;
 public final class Condition {
 
   /** Of loops over lists and maps, for one event: nested ones could otherwise take a core for ever. */
-  private static final int MAX_ITERATIONS = 10_000;
+  static final int MAX_ITERATIONS = 10_000;
 
   private static final CelOptions OPTIONS =
       CelOptions.current()
@@ -54,7 +54,8 @@ public final class Condition {
   }
 
   /**
-   * @throws IllegalArgumentException if it is not valid CEL or does not yield a boolean; the message gives the reason
+   * @throws IllegalArgumentException if it is not valid CEL, does not yield a boolean, or may need too much for an
+   *     event; the message gives the reason
    */
   public static Condition parse(String text) {
     CelCompilerBuilder builder = compiler();
@@ -68,6 +69,7 @@ public final class Condition {
     if (!result.equals(SimpleType.BOOL) && !result.equals(SimpleType.DYN)) {
       throw new IllegalArgumentException("it yields " + result.name() + ", not true or false");
     }
+    ConditionBounds.check(ast);
     return new Condition(text, ast);
   }
 

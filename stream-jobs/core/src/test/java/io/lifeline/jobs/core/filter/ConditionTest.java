@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.BatchWriter;
 import java.util.BitSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ConditionTest {
@@ -48,6 +49,26 @@ class ConditionTest {
     assertThat(choose(filter).stream()).isEmpty();
     assertThat(filter.undecided()).isEqualTo(4);
     assertThat(chosen("[1, 2].exists(n, uint(n) == id)")).containsExactly(0, 2);
+  }
+
+  @Test
+  void aConditionThatMayNeedTooMuchForAnEventIsRefused() {
+    for (String much : List.of("['xxxxxxxxxxxxxxxx']" + ".map(a, a + a)".repeat(60) + ".exists(a, a == 'y')",
+        "[[1]]" + ".map(a, a + a)".repeat(60) + ".exists(a, a.size() == 7)",
+        "[b'xxxxxxxxxxxxxxxx']" + ".map(a, a + a)".repeat(60) + ".exists(a, a == b'y')",
+        "[1]" + ".map(a, [a, a, a, a, a, a, a, a])".repeat(35) + ".size() == 1",
+        "[1]" + ".map(a, {'k': a, 'l': a})".repeat(40) + ".size() == 1",
+        "[name]" + ".map(a, a + a)".repeat(12) + ".exists(a, a == 'y')",
+        "fields.all(a, fields.all(b, name.matches('(.*)*(.*)*x')))")) {
+      assertThatThrownBy(() -> Condition.parse(much)).as(much).isInstanceOf(IllegalArgumentException.class)
+          .hasMessageMatching("one of its (values|loops).*|it may take more than .*");
+    }
+    for (String fair : List.of("fields.exists(k, fields[k] == 'x')", "fields.map(k, k + 'x').size() > 3",
+        "['a', 'b'].map(a, a + host).exists(a, a == name)", "fields.filter(k, k.startsWith('a')).size() == 2",
+        "fields.all(a, fields.all(b, a == b || fields[a] != fields[b]))", "(host + '/' + program).matches('a+/b.*')",
+        "name.matches('^[a-z]{3}-[0-9]+(x|y|z)*$') && bytes(name).size() > 1000")) {
+      assertThat(Condition.parse(fair).toString()).isEqualTo(fair);
+    }
   }
 
   @Test
