@@ -54,6 +54,9 @@ public final class ArchiveDatabase implements ArchiveReader {
   private final LedgerTables ledger;
   private final Preparation preparation;
 
+  /** In a transaction, in which nothing can be changed. */
+  private boolean isReading;
+
   /** Views not yet created, by lower-case name: their SQL names all files, and creating a view opens them. */
   private final Map<String, View> pending;
 
@@ -98,7 +101,7 @@ public final class ArchiveDatabase implements ArchiveReader {
     DuckDBConnection connection = DuckDb.open();
     try (Statement statement = connection.createStatement()) {
       Map<String, View> views = new LinkedHashMap<>();
-      Map<String, String> viewByType = describe(manifests, paths, span, views);
+      Map<String, String> viewByType = describe(manifests, paths, span, views, reserved(statement));
       Preparation preparation = new Preparation(connection);
       LedgerTables ledger = new LedgerTables(connection, preparation, directory, byName.keySet());
       statement.execute("SET temp_directory = ''");
@@ -134,12 +137,25 @@ public final class ArchiveDatabase implements ArchiveReader {
     statement.execute("SET lock_configuration = true");
   }
 
+  /** Returns names that no event type's view may have: ours, and those that statements such as SHOW TABLES read. */
+  private static Set<String> reserved(Statement statement) throws SQLException {
+    Set<String> names = new HashSet<>(OWN_VIEWS);
+    try (ResultSet rows = statement.executeQuery("SELECT lower(view_name) FROM duckdb_views() WHERE internal AND"
+        + " schema_name IN ('main', 'pg_catalog')")) {
+      while (rows.next()) {
+        names.add(rows.getString(1));
+      }
+    }
+    return names;
+  }
+
   /** Adds all views; returns the view of each event type. */
   private static Map<String, String> describe(
-      List<Manifest> manifests, Map<String, String> paths, TimeSpan span, Map<String, View> views) {
+      List<Manifest> manifests, Map<String, String> paths, TimeSpan span, Map<String, View> views,
+      Set<String> reserved) {
     List<String> batchFiles = batchFiles(manifests, paths);
     EventViews events = new EventViews(manifests, paths, span);
-    Map<String, String> viewByType = events.viewNames(OWN_VIEWS);
+    Map<String, String> viewByType = events.viewNames(reserved);
     viewByType.forEach((type, view) -> put(views, view, () -> events.ofType(type)));
     put(views, "events", events::all);
     put(views, "lifelines", () -> EventViews.LIFELINES, "events");
@@ -274,6 +290,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   @Override
   public PreparedStatement prepare(String sql) throws SQLException {
     preparation.begin();
+    endQuestion();
     JsonNode parsed = parse(sql);
     if (parsed.path("error").asBoolean()) {
       throw new SQLException(parsed.path("error_type").asText().equals("not implemented")
@@ -294,7 +311,21 @@ public final class ArchiveDatabase implements ArchiveReader {
       makeAll();
       ledger.provide("ledger");
     }
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("BEGIN TRANSACTION READ ONLY"); // a query may have UPDATE as a part
+      isReading = true;
+    }
     return connection.prepareStatement(sql);
+  }
+
+  @Override
+  public void endQuestion() throws SQLException {
+    if (isReading) {
+      isReading = false;
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("ROLLBACK");
+      }
+    }
   }
 
   @Override

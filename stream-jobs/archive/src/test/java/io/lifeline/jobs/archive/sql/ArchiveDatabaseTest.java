@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.OperatingSystemMXBean;
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
+import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
@@ -138,6 +139,21 @@ class ArchiveDatabaseTest {
     assertThat(query("SELECT DISTINCT type FROM events")).containsExactly(name);
     assertThat(query("SELECT host FROM emitters")).containsExactly(name);
     assertThat(query("SELECT count(*) FROM ledger")).containsExactly("1");
+  }
+
+  @Test
+  void typesCalledAsTheDatabasesOwnViewsDoNotBreakItsStatements() throws Exception {
+    List<String> names = List.of("duckdb_tables", "duckdb_views", "duckdb_columns", "sqlite_master", "pg_class", "tables");
+    BatchWriter batch = Archives.batch(EMITTER, 1);
+    for (String name : names) {
+      batch.event(EventType.named(name).field("id", FieldType.I32).build(), 1, 7);
+    }
+    archive(batch);
+    assertThat(query("SHOW TABLES")).contains("events", "event:duckdb_tables", "event:pg_class", "tables");
+    assertThat(query("SELECT count(*) > 5 FROM information_schema.columns")).containsExactly("true");
+    assertThat(query("SHOW ALL TABLES")).isNotEmpty();
+    assertThat(query("SELECT id FROM \"event:duckdb_tables\"")).containsExactly("7");
+    assertThat(query("SELECT id FROM tables")).containsExactly("7");
   }
 
   @Test
