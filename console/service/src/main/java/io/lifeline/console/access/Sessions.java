@@ -4,12 +4,15 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Who signed in on the page; lost at the end of the process, after which people sign in again. */
 final class Sessions {
   private static final Duration LONGEST = Duration.ofHours(12);
   private static final int MOST = 10_000;
+  /** Of one token, whose further logins end its oldest ones, and not those of others. */
+  private static final int MOST_PER_TOKEN = 50;
 
   private final Clock clock;
   /** By the hash of the session's id, in the order of signing in. */
@@ -26,7 +29,11 @@ final class Sessions {
   synchronized String begin(String tokenHash, Instant tokenUntil) {
     Instant now = clock.instant();
     sessions.values().removeIf(session -> !now.isBefore(session.until()));
-    if (sessions.size() >= MOST) {
+    List<String> same = sessions.entrySet().stream().filter(one -> one.getValue().tokenHash().equals(tokenHash))
+        .map(Map.Entry::getKey).toList();
+    if (same.size() >= MOST_PER_TOKEN) {
+      sessions.remove(same.get(0));
+    } else if (sessions.size() >= MOST) {
       sessions.remove(sessions.keySet().iterator().next());
     }
     String id = Secret.create();

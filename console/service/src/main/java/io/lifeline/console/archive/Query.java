@@ -12,13 +12,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a user's SQL, with bounded rows. */
+/** Runs a user's SQL, with bounded rows and bytes. */
 public final class Query {
   private static final long MOST_EXACT = 1L << 53;
+  /** Of the texts of values. */
+  private static final long MOST_BYTES = 4 << 20;
 
   public record Column(String name, String type) {}
 
-  /** @param truncated whether there are more rows */
+  /** @param truncated whether there are more rows, which may also be for their size */
   public record Result(List<Column> columns, List<List<Object>> rows, boolean truncated, long ms) {}
 
   private Query() {}
@@ -42,15 +44,34 @@ public final class Query {
     }
     List<List<Object>> found = new ArrayList<>();
     boolean more = rows.next();
+    long bytes = 0;
     while (more && found.size() < mostRows) {
       List<Object> row = new ArrayList<>();
       for (int i = 1; i <= columns.size(); i++) {
-        row.add(plain(rows.getObject(i)));
+        Object value = value(rows, i, columns.get(i - 1));
+        row.add(value);
+        bytes += value instanceof String text ? 2L + text.length() : 8;
+      }
+      if (bytes > MOST_BYTES) {
+        if (found.isEmpty()) {
+          throw new SQLException("the first row has more than " + (MOST_BYTES >> 20) + " MiB: select a part of its"
+              + " values, for example with substr");
+        }
+        break;
       }
       found.add(row);
       more = rows.next();
     }
     return new Result(columns, found, more, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started));
+  }
+
+  private static Object value(ResultSet rows, int index, Column column) throws SQLException {
+    try {
+      return plain(rows.getObject(index));
+    } catch (RuntimeException e) { // the drivers lack some types
+      throw new SQLException("the column " + column.name() + " has the type " + column.type() + ", which cannot be"
+          + " shown: cast it to VARCHAR", e);
+    }
   }
 
   /** Returns a value that JSON can express: numbers that a browser would round are texts. */

@@ -6,6 +6,7 @@ import io.lifeline.console.access.Refusal;
 import io.lifeline.console.access.Role;
 import io.lifeline.console.access.Tls;
 import io.lifeline.console.access.Tokens;
+import io.lifeline.console.web.Proxies;
 import io.lifeline.console.web.Server;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -51,6 +52,11 @@ final class AccessOptions {
       description = "append a line of JSON for each change that a caller makes; what cannot be recorded is refused")
   private Path audit;
 
+  @Option(names = "--trusted-proxies", paramLabel = "ADDRESS", split = ",",
+      description = "proxies that end TLS, as addresses or networks such as 10.0.0.0/8: their Forwarded, or"
+          + " X-Forwarded-Proto and X-Forwarded-For, say how a request reached them. Needs a login")
+  private List<String> trustedProxies = List.of();
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
@@ -75,7 +81,11 @@ final class AccessOptions {
     if (!LOOPBACK.contains(host)) {
       requireProtection();
     }
-    return new Server.Address(host, port, certificate == null ? null : tls());
+    if (!trustedProxies.isEmpty() && tokens == null && clientAuthority == null) {
+      throw wrong("--trusted-proxies lets callers from other machines in, so it needs a login: add --tokens FILE, which"
+          + " 'lifeline-console token issue' writes");
+    }
+    return new Server.Address(host, port, certificate == null ? null : tls(), proxies());
   }
 
   private void requireProtection() {
@@ -89,6 +99,14 @@ final class AccessOptions {
     if (!missing.isEmpty()) {
       throw wrong("--listen " + listen + " can be reached from other machines, so it needs TLS and a login: add "
           + String.join(", and ", missing) + "; or use 127.0.0.1:PORT");
+    }
+  }
+
+  private Proxies proxies() {
+    try {
+      return Proxies.of(trustedProxies);
+    } catch (IllegalArgumentException e) {
+      throw wrong("--trusted-proxies: " + e.getMessage());
     }
   }
 

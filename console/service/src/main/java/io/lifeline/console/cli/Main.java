@@ -4,8 +4,7 @@ import io.lifeline.console.access.Access;
 import io.lifeline.console.access.Audit;
 import io.lifeline.console.access.Refusal;
 import io.lifeline.console.alerts.PacedUpserts;
-import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.archive.EventFields;
+import io.lifeline.console.archive.Workers;
 import io.lifeline.console.events.EventLog;
 import io.lifeline.console.events.TimeText;
 import io.lifeline.console.feed.Feed;
@@ -28,8 +27,10 @@ import io.lifeline.console.web.TraceOperations;
 import io.lifeline.console.web.WebhookOperations;
 import io.lifeline.console.webhook.AlertWatch;
 import io.lifeline.console.webhook.DeliveryLimits;
+import io.lifeline.console.webhook.Targets;
 import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.archive.cli.ArchiveConnection;
+import io.lifeline.jobs.archive.sql.ArchiveLocation;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Upserts;
 import io.lifeline.jobs.core.config.BrokerUrl;
@@ -50,7 +51,9 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -91,6 +94,7 @@ public final class Main implements Callable<Integer> {
   /** Bytes that the index takes per event, objects included. */
   private static final long BYTES_PER_EVENT = 48;
   private static final long QUERY_MEMORY = 1L << 30;
+  private static final long QUERY_MS = 30_000;
   /** Of the newest batches, for subscribers: at most this, and at most so large a part of the heap. */
   private static final long LOG_BYTES = 64L << 20;
   private static final long LOG_PART = 16;
@@ -126,6 +130,10 @@ public final class Main implements Callable<Integer> {
   @Option(names = "--webhooks", paramLabel = "FILE",
       description = "keep webhooks in this file, which only its owner may read (default: until the console ends)")
   private Path webhookFile;
+
+  @Option(names = "--webhook-hosts", paramLabel = "HOST", split = ",",
+      description = "also send webhooks to these hosts, whose addresses are loopback, link-local or private; * for all")
+  private List<String> webhookHosts = List.of();
 
   @Spec
   private CommandSpec spec;
@@ -183,15 +191,21 @@ public final class Main implements Callable<Integer> {
       end.countDown();
       await(ended);
     }, "lifeline-end"));
-    try (ArchiveAccess access = new ArchiveAccess(opener(QUERY_MEMORY));
-        Webhooks webhooks = new Webhooks(log, webhookFile, DeliveryLimits.USUAL);
+    ArchiveLocation location = archive == null ? null : connection.location(archive);
+    if (location != null && broker == null) {
+      location.openForStrangers(QUERY_MEMORY, 0).close();
+    }
+    try (Workers workers = location == null ? null
+            : new Workers(WorkerMain.class.getName(), location, QUERY_MEMORY, QUERY_MS);
+        Webhooks webhooks = new Webhooks(log, webhookFile, DeliveryLimits.USUAL, new Targets(Set.copyOf(webhookHosts)));
         AlertWatch alerts = published == null ? null : new AlertWatch(published, webhooks, ALERTS_MS);
         EmittedEvents own = broker == null ? null : new EmittedEvents(settings, Programs.installed(), PROGRAM);
-        Feed feed = new Feed(index, log, opener(null), messages, directory, history, limit)) {
+        Feed feed = new Feed(index, log,
+            location == null ? null : () -> location.openForStrangers(null, 0), messages, directory, history, limit)) {
       Audit audited = own == null ? audit : audit.emitting(fields -> own.emit("console.audit", fields));
       StatusOperations status = new StatusOperations(() -> status(index, feed, limit));
-      ArchiveQuestions questions = new ArchiveQuestions(access);
-      Routes routes = Routes.of(status, new TraceOperations(index, new EventFields(access), questions),
+      ArchiveQuestions questions = new ArchiveQuestions(workers);
+      Routes routes = Routes.of(status, new TraceOperations(index, questions),
           new ArchiveOperations(questions), new ReportOperations(questions), new SessionOperations(questions),
           new AccessOperations(callers), new EmitterOperations(directory),
           new ActivationOperations(activations, directory), new AlertOperations(published),
@@ -207,17 +221,6 @@ public final class Main implements Callable<Integer> {
       ended.countDown();
     }
     return 0;
-  }
-
-  /** Returns what opens the archive, which must exist now if there is no broker; null if there is none. */
-  private ArchiveAccess.Opener opener(Long memoryBytes) throws IOException, SQLException {
-    if (archive == null) {
-      return null;
-    }
-    if (broker == null) {
-      connection.openForStrangers(archive, memoryBytes, 0).close();
-    }
-    return () -> connection.openForStrangers(archive, memoryBytes, 0);
   }
 
   private Function<LiveStart, LiveMessages> messages() {

@@ -105,7 +105,7 @@ public final class Subscription implements AutoCloseable {
     try {
       String incarnation = batch.incarnation().toString();
       selector.select(batch, fromIndex, event -> enqueue(batch, event, incarnation));
-    } catch (IllegalStateException | IllegalArgumentException e) {
+    } catch (RuntimeException | StackOverflowError e) { // of a subscriber's condition, for example
       LOG.error("events of {} are skipped for a subscriber: {}", batch.program(), e.toString());
       queue.skip(batch.events() - fromIndex);
     }

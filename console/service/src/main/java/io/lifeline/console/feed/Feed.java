@@ -1,6 +1,5 @@
 package io.lifeline.console.feed;
 
-import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.console.events.EventLog;
 import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.Span;
@@ -26,9 +25,15 @@ public final class Feed implements AutoCloseable {
   /** The archive lags behind the broker, and emitters lag behind each other: what is read twice is left out. */
   private static final Duration OVERLAP = Duration.ofMinutes(10);
 
+  /** Opens the archive. */
+  @FunctionalInterface
+  public interface Opener {
+    ArchiveReader open() throws IOException, SQLException;
+  }
+
   private final TraceIndex index;
   private final EventLog log;
-  private final ArchiveAccess.Opener archive;
+  private final Opener archive;
   private final Function<LiveStart, LiveMessages> broker;
   private final Directory directory;
   private final Duration history;
@@ -46,7 +51,7 @@ public final class Feed implements AutoCloseable {
    * @param history how far back the broker is read if there is no archive
    * @param limit how many events the index keeps
    */
-  public Feed(TraceIndex index, EventLog log, ArchiveAccess.Opener archive,
+  public Feed(TraceIndex index, EventLog log, Opener archive,
       Function<LiveStart, LiveMessages> broker, Directory directory, Duration history, long limit) {
     this.index = index;
     this.log = log;

@@ -3,6 +3,7 @@ package io.lifeline.console.web;
 import io.lifeline.console.access.Identity;
 import io.lifeline.console.access.Limits;
 import io.lifeline.console.access.Resolution;
+import io.lifeline.console.access.Shares;
 import io.lifeline.jobs.core.directory.Answer;
 import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.directory.EmitterRow;
@@ -19,6 +20,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Activations: what is in force, who follows, what it would cost; set, extended and ended. */
@@ -26,6 +28,10 @@ public final class ActivationOperations implements Operations {
   private static final int MOST_SECONDS = 86_400;
   private static final int MOST_NAMED = 20;
   private static final int MOST_REMEMBERED = 1000;
+  /** Each starts a process. */
+  private static final int MOST_ESTIMATES = 8;
+  private static final int MOST_ESTIMATES_PER_CALLER = 2;
+  private static final long TURN_MS = 10_000;
   /** Of an illegal line nobody knows what it was meant for. */
   private static final Limits ANYTHING = new Limits(List.of(), List.of(), Resolution.of("off"), Instant.EPOCH);
   /** Many pages ask for the list; the broker is asked no more often than this. */
@@ -45,14 +51,15 @@ public final class ActivationOperations implements Operations {
   /** One change at a time: what a person has seen is compared with what is there. */
   private final ReentrantLock changing = new ReentrantLock();
   /** By the line, which has the time when it was set. */
-  private final Map<String, Identity> setBy = Collections.synchronizedMap(new LinkedHashMap<>() {
+  private final Map<String, Setter> setBy = Collections.synchronizedMap(new LinkedHashMap<>() {
     private static final long serialVersionUID = 1;
 
     @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Identity> eldest) {
+    protected boolean removeEldestEntry(Map.Entry<String, Setter> eldest) {
       return size() > MOST_REMEMBERED;
     }
   });
+  private final Shares estimates = new Shares(MOST_ESTIMATES, MOST_ESTIMATES_PER_CALLER);
   private final ReentrantLock listing = new ReentrantLock();
   private List<Activation> listed;
   private Problem notListed;
@@ -71,12 +78,21 @@ public final class ActivationOperations implements Operations {
         Operation.get("/activations", "What is switched on, and which emitters follow", Rows.class,
             call -> rows()),
         Operation.get("/estimate", "What a line would bring, from the rates of the last minute",
-            Cost.class, call -> Cost.of(check(null, call.get(LINE), null), directory), LINE),
+            Cost.class, this::estimate, LINE),
         Operation.post("/activations", "Switch on; replaces the activation of the same id", Wish.class, Row.class,
             201, this::set),
         Operation.post("/activations/{id}/extend", "Give an activation a new time from now on", Extension.class,
             Row.class, 200, this::extend, ID),
         Operation.delete("/activations/{id}", "End an activation", this::end, ID, SEEN));
+  }
+
+  private Object estimate(Call call) throws InterruptedException {
+    try (Shares.Place place = estimates.take(call.share(), TURN_MS)) {
+      if (place == null) {
+        throw new Problem(503, "other estimates have been running for " + TURN_MS / 1000 + " s: try again later");
+      }
+      return Cost.of(check(null, call.get(LINE), null), directory);
+    }
   }
 
   record Member(String program, String host, long pid, String reason) {}
@@ -133,7 +149,23 @@ public final class ActivationOperations implements Operations {
         members(all.refusing(), activation.id()), members(all.silent(), activation.id()));
   }
 
-  private static String by(Identity who) {
+  /**
+   * Who set an activation.
+   *
+   * @param tokenHash of the token that was used; another one may get its name when it is gone. Null for none
+   */
+  private record Setter(Identity who, String tokenHash) {
+    static Setter of(Call call) {
+      return new Setter(call.identity(), call.login().tokenHash());
+    }
+
+    boolean is(Setter other) {
+      return who.name().equals(other.who.name()) && Objects.equals(tokenHash, other.tokenHash);
+    }
+  }
+
+  private static String by(Setter setter) {
+    Identity who = setter == null ? null : setter.who();
     return who == null ? null
         : who.name() + (who.onBehalfOf() == null ? "" : " for " + who.onBehalfOf()) + " from " + who.from();
   }
@@ -189,7 +221,7 @@ public final class ActivationOperations implements Operations {
 
   private Row set(Call call, String id, String line, Duration time) throws InterruptedException {
     Activation set = done(activations -> activations.set(id, line, time));
-    setBy.put(set.line(), call.identity());
+    setBy.put(set.line(), Setter.of(call));
     return row(set, List.of());
   }
 
@@ -222,8 +254,8 @@ public final class ActivationOperations implements Operations {
       call.requireWithinLimits(ANYTHING);
       return;
     }
-    Identity by = setBy.get(activation.line());
-    boolean own = by != null && by.name().equals(call.identity().name());
+    Setter by = setBy.get(activation.line());
+    boolean own = by != null && by.is(Setter.of(call));
     call.requireWithinLimits(new Limits(List.of(activation.pattern()), List.of(activation.program()),
         keepsBack(activation) && !own ? Resolution.FULL : Resolution.of("off"), Instant.EPOCH));
   }

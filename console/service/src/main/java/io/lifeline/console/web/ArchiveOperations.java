@@ -1,8 +1,13 @@
 package io.lifeline.console.web;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.lifeline.console.access.Role;
+import io.lifeline.console.archive.Answer;
 import io.lifeline.console.archive.Query;
+import io.lifeline.console.archive.Question;
+import io.lifeline.console.archive.QuestionException;
 import io.lifeline.console.archive.Series;
+import io.lifeline.console.index.Span;
 import io.lifeline.jobs.archive.ArchiveReader;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +26,12 @@ public final class ArchiveOperations implements Operations {
   private static final Parameter<String> TYPE = Parameter.text("type", "name of an event type").mandatory();
   private static final Parameter<String> FIELD = Parameter.text("field", "name of a numeric field").mandatory();
 
+  static final Map<String, Question> QUESTIONS = Map.of(
+      Question.SQL, ArchiveOperations::rows,
+      "series", ArchiveOperations::values,
+      "series/names", (reader, none) -> new Names(Series.names(reader)),
+      "sql/schema", (reader, none) -> schema(reader));
+
   private final ArchiveQuestions archive;
 
   public ArchiveOperations(ArchiveQuestions archive) {
@@ -33,11 +44,11 @@ public final class ArchiveOperations implements Operations {
         Operation.post("/sql", "Run a query on the archive; with Accept: text/csv the answer is CSV", Sql.class,
             Query.Result.class, 200, this::sql).needs(Role.VIEW),
         Operation.get("/series/names", "The numeric fields", Names.class,
-            call -> new Names(archive.ask(Series::names))),
+            call -> archive.askShared(call, "series/names")),
         Operation.get("/series", "The values of a field over time", Series.Values.class, this::series, TYPE, FIELD,
             Parameters.FROM, Parameters.TO, Parameters.WIDTH),
         Operation.get("/sql/schema", "Tables and columns", Schema.class,
-            call -> archive.ask(ArchiveOperations::schema)));
+            call -> archive.askShared(call, "sql/schema")));
   }
 
   /** @param limit number of rows; null for 1,000 */
@@ -52,9 +63,14 @@ public final class ArchiveOperations implements Operations {
     if (limit < 1 || limit > MOST_ROWS) {
       throw new Problem(400, "limit must be from 1 to " + MOST_ROWS);
     }
-    Query.Result result = archive.askBriefly(reader -> Query.run(reader, request.sql(), limit));
-    return call.accepts("text/csv")
-        ? new Content("text/csv; charset=utf-8", csv(result).getBytes(StandardCharsets.UTF_8)) : result;
+    return archive.ask(call, Question.SQL,
+        Map.of("sql", request.sql(), "limit", limit, "csv", call.accepts("text/csv")));
+  }
+
+  private static Object rows(ArchiveReader reader, JsonNode asked) throws SQLException {
+    Query.Result result = Query.run(reader, asked.path("sql").asText(), asked.path("limit").asInt());
+    return asked.path("csv").asBoolean()
+        ? new Answer(200, "text/csv; charset=utf-8", csv(result).getBytes(StandardCharsets.UTF_8)) : result;
   }
 
   record Table(String name, List<Query.Column> columns) {}
@@ -77,14 +93,19 @@ public final class ArchiveOperations implements Operations {
   record Names(List<Series.Name> series) {}
 
   private Object series(Call call) {
-    String type = call.get(TYPE);
-    String field = call.get(FIELD);
-    return archive.ask(reader -> {
-      if (!reader.has(type, field)) {
-        throw new Problem(404, "the archive has no field " + field + " of a type " + type);
-      }
-      return Series.of(reader, type, field, Parameters.span(call), call.get(Parameters.WIDTH));
-    });
+    Span span = Parameters.span(call);
+    return archive.ask(call, "series", Map.of("type", call.get(TYPE), "field", call.get(FIELD), "from", span.from(),
+        "to", span.to(), "parts", call.get(Parameters.WIDTH)));
+  }
+
+  private static Object values(ArchiveReader reader, JsonNode asked) throws SQLException, QuestionException {
+    String type = asked.path("type").asText();
+    String field = asked.path("field").asText();
+    if (!reader.has(type, field)) {
+      throw new QuestionException(404, "the archive has no field " + field + " of a type " + type);
+    }
+    return Series.of(reader, type, field, new Span(asked.path("from").asLong(), asked.path("to").asLong()),
+        asked.path("parts").asInt());
   }
 
   private static String csv(Query.Result result) {

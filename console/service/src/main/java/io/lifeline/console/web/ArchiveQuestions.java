@@ -1,52 +1,107 @@
 package io.lifeline.console.web;
 
-import io.lifeline.console.archive.ArchiveAccess;
-import io.lifeline.console.archive.ArchiveBusyException;
-import io.lifeline.console.archive.LimitedReader;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.console.archive.Answer;
+import io.lifeline.console.archive.Question;
+import io.lifeline.console.archive.QuestionException;
+import io.lifeline.console.archive.Workers;
 import java.io.IOException;
-import java.sql.SQLException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Asks the archive, and makes answers of its errors. */
 public final class ArchiveQuestions {
-  private static final long LIMIT_MS = 30_000;
+  private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(5);
+  /** Answers that take long are kept for so many times as long: they take a part of a processor at most. */
+  private static final long KEPT_TIMES = 4;
+  private static final long TURN_S = 10;
+  private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final ArchiveAccess archive;
-  private final long limitMs;
-  private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
-    Thread thread = new Thread(work, "lifeline-archive-limit");
-    thread.setDaemon(true);
-    return thread;
-  });
+  private final Workers workers;
+  private final Map<String, Kept> kept = new ConcurrentHashMap<>();
 
-  public ArchiveQuestions(ArchiveAccess archive) {
-    this(archive, LIMIT_MS);
+  /** An answer that is the same for all, and the turn to make it anew. */
+  private static final class Kept {
+    final ReentrantLock turn = new ReentrantLock(true);
+    Content answer;
+    long untilNs;
   }
 
-  /** @param limitMs time for the queries of one brief question */
-  ArchiveQuestions(ArchiveAccess archive, long limitMs) {
-    this.archive = archive;
-    this.limitMs = limitMs;
+  /** @param workers null if there is no archive */
+  public ArchiveQuestions(Workers workers) {
+    this.workers = workers;
   }
 
-  /** Asks with a time limit: for questions whose time depends on users, or on what strangers put into events. */
-  <T> T askBriefly(ArchiveAccess.Question<T> question) {
-    return ask(reader -> LimitedReader.ask(reader, limitMs, watch, question));
+  /** Returns the questions by name, for the workers. */
+  public static Map<String, Question> all() {
+    Map<String, Question> all = new HashMap<>();
+    all.putAll(ArchiveOperations.QUESTIONS);
+    all.putAll(ReportOperations.QUESTIONS);
+    all.putAll(SessionOperations.QUESTIONS);
+    all.putAll(TraceOperations.QUESTIONS);
+    all.putAll(SessionEmitters.QUESTIONS);
+    return Map.copyOf(all);
   }
 
-  <T> T ask(ArchiveAccess.Question<T> question) {
-    if (!archive.exists()) {
+  boolean exists() {
+    return workers != null;
+  }
+
+  /** Asks for a caller. */
+  Content ask(Call call, String question, Map<String, ?> arguments) {
+    if (workers == null) {
       throw new Problem(409, "this console has no archive: start it with the archive's directory or URL");
     }
     try {
-      return archive.ask(question);
-    } catch (ArchiveBusyException e) {
-      throw new Problem(503, e.getMessage());
-    } catch (IOException e) {
-      throw new Problem(503, "the archive cannot be read: " + e.getMessage());
-    } catch (SQLException e) {
-      throw new Problem(400, String.valueOf(e.getMessage()));
+      Answer answer = workers.ask(call.share(), question, arguments);
+      return new Content(answer.mediaType(), answer.bytes());
+    } catch (QuestionException e) {
+      throw new Problem(e.status(), e.getMessage());
     }
+  }
+
+  /** As {@link #ask}; returns the value that the answer expresses. */
+  <T> T value(Call call, String question, Map<String, ?> arguments, TypeReference<T> type) {
+    try {
+      return JSON.readValue(ask(call, question, arguments).bytes(), type);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("the answer to " + question + " has another shape", e);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Asks for what is the same for all callers, and may be some seconds old: pages ask again and again. */
+  Content askShared(Call call, String question) {
+    Kept shared = kept.computeIfAbsent(question, any -> new Kept());
+    takeTurn(shared.turn);
+    try {
+      long begunNs = System.nanoTime();
+      if (shared.answer == null || begunNs - shared.untilNs >= 0) {
+        shared.answer = null;
+        shared.answer = ask(call, question, Map.of());
+        long nowNs = System.nanoTime();
+        shared.untilNs = nowNs + Math.max(KEPT_NS, KEPT_TIMES * (nowNs - begunNs));
+      }
+      return shared.answer;
+    } finally {
+      shared.turn.unlock();
+    }
+  }
+
+  private static void takeTurn(ReentrantLock turn) {
+    try {
+      if (turn.tryLock(TURN_S, TimeUnit.SECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    throw new Problem(503, "the same question of others has been running for " + TURN_S + " s: try again later");
   }
 }

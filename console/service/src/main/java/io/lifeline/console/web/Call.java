@@ -17,23 +17,31 @@ import java.util.stream.Collectors;
 /** One request for an {@link Operation}. */
 final class Call {
   private static final int LARGEST_BODY = 1 << 20;
+  private static final int LARGEST_ANONYMOUS_BODY = 4 << 10;
 
   private final Context context;
   private final Operation operation;
   private final ObjectMapper json;
   private final Gate gate;
+  private final Bodies bodies;
   private byte[] bytes;
 
-  Call(Context context, Operation operation, ObjectMapper json, Gate gate) {
+  Call(Context context, Operation operation, ObjectMapper json, Gate gate, Bodies bodies) {
     this.context = context;
     this.operation = operation;
     this.json = json;
     this.gate = gate;
+    this.bodies = bodies;
   }
 
   /** Returns who calls; an operation that is open to all has no caller. */
   Identity identity() {
     return login().identity();
+  }
+
+  /** Returns under which name the caller gets a share of what there is little of; null if it may have all. */
+  String share() {
+    return login() == null || login().means() == Login.Means.LOCAL ? null : identity().name();
   }
 
   /** Refuses what exceeds the limits of the caller's token. */
@@ -96,15 +104,12 @@ final class Call {
     if (mediaType == null || !mediaType.split(";")[0].strip().equalsIgnoreCase("application/json")) {
       throw new Problem(415, "the request's body must be JSON, with the header Content-Type: application/json");
     }
-    try {
-      if (bytes == null) {
-        bytes = context.bodyInputStream().readNBytes(LARGEST_BODY + 1);
-      }
-    } catch (IOException e) {
-      throw new Problem(400, "the request's body cannot be read: " + e.getMessage());
+    int largest = operation.role() == null ? LARGEST_ANONYMOUS_BODY : LARGEST_BODY;
+    if (bytes == null) {
+      bytes = bodies.read(context, largest);
     }
-    if (bytes.length > LARGEST_BODY) {
-      throw new Problem(413, "the request's body has more than " + LARGEST_BODY + " bytes");
+    if (bytes.length > largest) {
+      throw new Problem(413, "the request's body has more than " + largest + " bytes");
     }
     try {
       T body = json.readValue(bytes, type);

@@ -2,6 +2,7 @@ package io.lifeline.console.web;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.javalin.http.Context;
+import io.lifeline.console.access.Shares;
 import jakarta.servlet.AsyncContext;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -37,10 +38,14 @@ final class EventClient {
    *
    * @param unreadMs the connection is closed if the client reads nothing for so long although something waits for it
    * @param ended says why the client's login is over; null while it is not
+   * @param caller who gets a share of the places; null for somebody who may have all
    */
-  static void start(Context context, EventStream stream, ObjectMapper json, long unreadMs, Supplier<String> ended) {
-    if (!stream.places().tryAcquire()) {
-      throw new Problem(503, "as many clients follow this stream as the console serves: close some, and try again");
+  static void start(Context context, EventStream stream, ObjectMapper json, long unreadMs, Supplier<String> ended,
+      String caller) {
+    Shares.Place place = stream.places().tryTake(caller);
+    if (place == null) {
+      throw new Problem(503, "as many clients follow this stream as the console serves, in all or for one caller: close"
+          + " some, and try again");
     }
     context.contentType("text/event-stream").header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     // The time-out of a connection ends a write that makes no progress.
@@ -48,7 +53,8 @@ final class EventClient {
         .setIdleTimeout(unreadMs);
     context.future(() -> {
       AsyncContext answer = context.req().getAsyncContext();
-      Thread thread = new Thread(() -> new EventClient(context, json, ended).run(stream, answer), "lifeline-stream");
+      Thread thread = new Thread(() -> new EventClient(context, json, ended).run(stream, place, answer),
+          "lifeline-stream");
       thread.setDaemon(true);
       thread.start();
       // It never ends: Javalin would touch the answer then, which the server may have taken back already.
@@ -56,7 +62,7 @@ final class EventClient {
     });
   }
 
-  private void run(EventStream stream, AsyncContext answer) {
+  private void run(EventStream stream, Shares.Place place, AsyncContext answer) {
     try {
       stream.work().serve(this);
     } catch (IOException e) {
@@ -66,7 +72,7 @@ final class EventClient {
     } catch (RuntimeException e) {
       LOG.error("a stream of events failed", e);
     } finally {
-      stream.places().release();
+      place.close();
       end(answer);
     }
   }

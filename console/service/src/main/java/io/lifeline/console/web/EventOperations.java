@@ -1,5 +1,6 @@
 package io.lifeline.console.web;
 
+import io.lifeline.console.access.Shares;
 import io.lifeline.console.events.EventFilter;
 import io.lifeline.console.events.EventId;
 import io.lifeline.console.events.EventLog;
@@ -11,7 +12,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Semaphore;
 
 /**
  * Events as they arrive at the broker, one server-sent event {@code event} per event of Lifeline, in the JSON of the
@@ -20,6 +20,7 @@ import java.util.concurrent.Semaphore;
  */
 public final class EventOperations implements Operations {
   private static final int MOST_CLIENTS = 50;
+  private static final int MOST_PER_CALLER = 10;
   private static final int QUEUE_BYTES = 512 << 10;
   private static final int SEND_BYTES = 64 << 10;
   private static final long PACE_MS = 500;
@@ -37,7 +38,7 @@ public final class EventOperations implements Operations {
 
   private final EventLog log;
   private final boolean hasBroker;
-  private final Semaphore places = new Semaphore(MOST_CLIENTS);
+  private final Shares places = new Shares(MOST_CLIENTS, MOST_PER_CALLER);
 
   public EventOperations(EventLog log, boolean hasBroker) {
     this.log = log;
@@ -53,7 +54,7 @@ public final class EventOperations implements Operations {
 
   /** Returns how many clients are served. */
   public int clients() {
-    return MOST_CLIENTS - places.availablePermits();
+    return places.taken();
   }
 
   private EventStream subscribe(Call call) {

@@ -1,15 +1,15 @@
 package io.lifeline.console.web;
 
+import io.lifeline.console.access.Shares;
 import java.io.IOException;
-import java.util.concurrent.Semaphore;
 
 /**
  * An answer that does not end: server-sent events.
  *
- * @param places one for each client that may have such a stream at the same time
+ * @param places of the clients that may have such a stream at the same time
  * @param work serves one client, on a thread of its own, until the client has gone
  */
-record EventStream(Semaphore places, Work work) {
+record EventStream(Shares places, Work work) {
 
   /** Returns or throws when the stream ends. */
   @FunctionalInterface

@@ -1,5 +1,6 @@
 package io.lifeline.console.web;
 
+import io.lifeline.console.archive.Question;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.report.Bottleneck;
 import io.lifeline.jobs.archive.report.Report;
@@ -19,6 +20,10 @@ public final class ReportOperations implements Operations {
   private static final String[] REASONS = {"ring_full", "no_ring", "reentrant", "oversize", "shutdown", "spool_full",
       "sink"};
 
+  static final Map<String, Question> QUESTIONS = Map.of(
+      "report", (reader, none) -> report(reader),
+      "ledger", (reader, none) -> ledger(reader));
+
   private final ArchiveQuestions archive;
 
   public ReportOperations(ArchiveQuestions archive) {
@@ -29,9 +34,9 @@ public final class ReportOperations implements Operations {
   public List<Operation> all() {
     return List.of(
         Operation.get("/report", "Stages, bottleneck and balance of the archive", Answer.class,
-            call -> archive.ask(ReportOperations::report)),
+            call -> archive.askShared(call, "report")),
         Operation.get("/ledger", "The account of each emitter and route", Ledger.class,
-            call -> archive.ask(ReportOperations::ledger)));
+            call -> archive.askShared(call, "ledger")));
   }
 
   /** @param working share of the time for which the stage is at work; null if unknown */

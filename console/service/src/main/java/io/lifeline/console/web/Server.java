@@ -54,8 +54,10 @@ public final class Server implements AutoCloseable {
 
   private final Javalin javalin;
   private final Address address;
+  private final Bodies bodies;
 
-  private Server(Javalin javalin, Address address) {
+  private Server(Javalin javalin, Address address, Bodies bodies) {
+    this.bodies = bodies;
     this.javalin = javalin;
     this.address = address;
   }
@@ -66,24 +68,36 @@ public final class Server implements AutoCloseable {
    * @param host name or address
    * @param port 0 for a free one
    * @param tls null for none
+   * @param proxies whose word counts for how a request reached them
    */
-  public record Address(String host, int port, Tls tls) {}
+  public record Address(String host, int port, Tls tls, Proxies proxies) {
+    public Address(String host, int port, Tls tls) {
+      this(host, port, tls, Proxies.NONE);
+    }
+  }
 
   /** Starts to serve. */
   public static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit)
       throws IOException {
-    return start(address, routes, metrics, access, audit, UNREAD_MS);
+    return start(address, routes, metrics, access, audit, UNREAD_MS, Bodies.LIMIT_MS);
   }
 
   /** @param unreadMs a stream of events is closed if its client reads nothing for so long */
   static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit, long unreadMs)
       throws IOException {
+    return start(address, routes, metrics, access, audit, unreadMs, Bodies.LIMIT_MS);
+  }
+
+  /** @param bodyMs a connection is closed if the body of a request takes longer */
+  static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit, long unreadMs,
+      long bodyMs) throws IOException {
+    Bodies bodies = new Bodies(bodyMs);
     Gate gate = new Gate(access);
     Auditing auditing = new Auditing(audit);
     ObjectMapper json = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
         DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
     Javalin javalin = Javalin.create(config -> {
-      configure(config, json);
+      configure(config, json, address.proxies());
       if (address.tls() != null) {
         config.jetty.addConnector((server, http) -> encrypted(server, http, address));
       }
@@ -91,7 +105,7 @@ public final class Server implements AutoCloseable {
       config.routes.before(context -> requireOwnName(context, access));
       for (Operation operation : routes.operations()) {
         config.routes.addHttpHandler(operation.method(), API + operation.path(),
-            context -> answer(context, operation, json, gate, auditing, unreadMs));
+            context -> answer(context, operation, json, gate, bodies, auditing, unreadMs));
       }
       byte[] document = OpenApi.document(routes.operations(), json);
       config.routes.get(API + "/openapi.json", context -> {
@@ -119,10 +133,10 @@ public final class Server implements AutoCloseable {
       throw new IOException("cannot listen on " + address.host() + ":" + address.port() + ": " + cause(e)
           + "; choose another --listen", e);
     }
-    return new Server(javalin, address);
+    return new Server(javalin, address, bodies);
   }
 
-  private static void configure(JavalinConfig config, ObjectMapper json) {
+  private static void configure(JavalinConfig config, ObjectMapper json, Proxies proxies) {
     config.jsonMapper(new JavalinJackson(json, false));
     config.startup.showJavalinBanner = false;
     config.startup.showOldJavalinVersionWarning = false;
@@ -132,6 +146,7 @@ public final class Server implements AutoCloseable {
     config.jetty.modifyHttpConfiguration(http -> {
       http.setSendServerVersion(false);
       http.setRequestHeaderSize(LARGEST_HEADER);
+      http.addCustomizer(proxies);
     });
     if (Server.class.getResource("/page/index.html") != null) {
       config.staticFiles.add(files -> {
@@ -154,6 +169,7 @@ public final class Server implements AutoCloseable {
     ServerConnector connector = new ServerConnector(server, tls, new HttpConnectionFactory(secure));
     connector.setHost(address.host());
     connector.setPort(address.port());
+    connector.addBean(new ConnectionsPerAddress());
     return connector;
   }
 
@@ -175,9 +191,9 @@ public final class Server implements AutoCloseable {
   }
 
   private static void answer(Context context, Operation operation, ObjectMapper json, Gate gate,
-      Auditing auditing, long unreadMs) throws Exception {
+      Bodies bodies, Auditing auditing, long unreadMs) throws Exception {
     context.header("Cache-Control", "no-store");
-    Call call = new Call(context, operation, json, gate);
+    Call call = new Call(context, operation, json, gate, bodies);
     try {
       gate.admit(context, operation.role(), operation.name());
     } catch (Refusal e) {
@@ -189,7 +205,7 @@ public final class Server implements AutoCloseable {
     context.status(operation.status());
     if (answer instanceof EventStream stream) {
       Login login = call.login(); // the request may be gone when the stream asks
-      EventClient.start(context, stream, json, unreadMs, () -> gate.ended(login));
+      EventClient.start(context, stream, json, unreadMs, () -> gate.ended(login), call.share());
     } else if (answer instanceof Content content) {
       context.contentType(content.mediaType()).result(content.bytes());
     } else if (answer != null) {
@@ -247,5 +263,6 @@ public final class Server implements AutoCloseable {
   @Override
   public void close() {
     javalin.stop();
+    bodies.close();
   }
 }

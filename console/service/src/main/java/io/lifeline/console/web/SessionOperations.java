@@ -1,5 +1,8 @@
 package io.lifeline.console.web;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.console.archive.Question;
+import io.lifeline.console.archive.QuestionException;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.report.Report;
@@ -8,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The sessions in the archive, and what belongs to one. */
 public final class SessionOperations implements Operations {
@@ -19,6 +23,9 @@ public final class SessionOperations implements Operations {
   private static final Parameter<String> TEXT =
       Parameter.text("text", "only sessions whose ID, name, programs or hosts contain this text");
   private static final Parameter<String> ID = Parameter.text("session", "ID of a session").ofPath();
+
+  static final Map<String, Question> QUESTIONS =
+      Map.of("sessions", SessionOperations::found, "session", SessionOperations::content);
 
   private final ArchiveQuestions archive;
 
@@ -64,23 +71,29 @@ public final class SessionOperations implements Operations {
     String text = call.get(TEXT);
     String where = text == null || text.isBlank() ? "true"
         : "position(lower(" + literal(text) + ") in lower(concat_ws(' ', session, name, programs, hosts))) > 0";
-    List<Session> sessions = archive.askBriefly(reader -> sessions(reader, where));
+    return archive.ask(call, "sessions", Map.of("where", where));
+  }
+
+  private static Object found(ArchiveReader reader, JsonNode asked) throws SQLException {
+    List<Session> sessions = sessions(reader, asked.path("where").asText());
     return new Sessions(sessions.subList(0, Math.min(MOST, sessions.size())), sessions.size() <= MOST);
   }
 
   private Object one(Call call) {
-    String id = literal(call.get(ID));
-    return archive.askBriefly(reader -> {
-      List<Session> found = sessions(reader, "session = " + id);
-      if (found.isEmpty()) {
-        throw new Problem(404, "the archive has no such session");
-      }
-      Session session = found.get(0);
-      Report report = Report.ofSession(reader, call.get(ID));
-      return new SessionContent(session, sessions(reader, "parent = " + id), types(reader, session, id),
-          report.bottleneck().sentence(),
-          report.bottleneck().stage() == null ? null : report.bottleneck().stage().label());
-    });
+    return archive.ask(call, "session", Map.of("id", call.get(ID)));
+  }
+
+  private static Object content(ArchiveReader reader, JsonNode asked) throws SQLException, QuestionException {
+    String id = literal(asked.path("id").asText());
+    List<Session> found = sessions(reader, "session = " + id);
+    if (found.isEmpty()) {
+      throw new QuestionException(404, "the archive has no such session");
+    }
+    Session session = found.get(0);
+    Report report = Report.ofSession(reader, asked.path("id").asText());
+    return new SessionContent(session, sessions(reader, "parent = " + id), types(reader, session, id),
+        report.bottleneck().sentence(),
+        report.bottleneck().stage() == null ? null : report.bottleneck().stage().label());
   }
 
   private static String literal(String text) {

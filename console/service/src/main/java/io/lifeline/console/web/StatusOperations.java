@@ -2,15 +2,16 @@ package io.lifeline.console.web;
 
 import io.lifeline.console.access.Identity;
 import io.lifeline.console.access.Login;
+import io.lifeline.console.access.Shares;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /** The state of the console: asked for, and as a stream of its changes, which tells the page when to draw anew. */
 public final class StatusOperations implements Operations {
   private static final int MOST_CLIENTS = 200;
+  private static final int MOST_PER_CALLER = 10;
   private static final long PACE_MS = 500;
   /** Each so many paces without a change, a comment shows that the connection still works. */
   private static final int PACES_OF_SILENCE = 20;
@@ -56,7 +57,7 @@ public final class StatusOperations implements Operations {
   }
 
   private final Supplier<Status> status;
-  private final Semaphore places = new Semaphore(MOST_CLIENTS);
+  private final Shares places = new Shares(MOST_CLIENTS, MOST_PER_CALLER);
 
   public StatusOperations(Supplier<Status> status) {
     this.status = status;

@@ -4,7 +4,9 @@ import static io.lifeline.console.web.Parameters.HOST;
 import static io.lifeline.console.web.Parameters.PROGRAM;
 import static io.lifeline.console.web.Parameters.SESSION;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import io.lifeline.console.archive.EventFields;
+import io.lifeline.console.archive.Question;
 import io.lifeline.console.index.Density;
 import io.lifeline.console.index.Durations;
 import io.lifeline.console.index.EventKind;
@@ -17,6 +19,7 @@ import io.lifeline.console.index.Span;
 import io.lifeline.console.index.StageOrder;
 import io.lifeline.console.index.Steps;
 import io.lifeline.console.index.TraceIndex;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.core.Glob;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,6 +32,9 @@ import java.util.function.IntPredicate;
 
 /** What is asked of the events in the index: lifelines, durations, what is slow. */
 public final class TraceOperations implements Operations {
+  static final Map<String, Question> QUESTIONS = Map.of("fields", (reader, asked) -> EventFields.of(reader,
+      asked.path("id").asText(), new TimeSpan(asked.path("from").asLong(), asked.path("to").asLong())));
+  private static final TypeReference<Map<String, Map<String, Object>>> FIELDS = new TypeReference<>() {};
   private static final int MOST_BINS = 400;
   private static final int PIXELS_PER_BIN = 4;
   /** Counts by type and bin: with very many types bins are wider, or an answer would be megabytes of zeros. */
@@ -49,16 +55,15 @@ public final class TraceOperations implements Operations {
   private static final Parameter<String> ID = Parameter.text("id", "only the object with this id");
 
   private final TraceIndex index;
-  private final EventFields fields;
+  private final ArchiveQuestions archive;
   private final SessionEmitters sessions;
 
   /**
-   * @param fields the values of an object's events; null without an archive
-   * @param archive for the emitters of a session
+   * @param archive for the values of an object's events and the emitters of a session
    */
-  public TraceOperations(TraceIndex index, EventFields fields, ArchiveQuestions archive) {
+  public TraceOperations(TraceIndex index, ArchiveQuestions archive) {
     this.index = index;
-    this.fields = fields;
+    this.archive = archive;
     this.sessions = new SessionEmitters(archive);
   }
 
@@ -193,9 +198,9 @@ public final class TraceOperations implements Operations {
       }
       return new ObjectEvents(object, snapshot.id(object), events);
     });
-    Map<String, Map<String, Object>> values = fields == null ? Map.of()
-        : fields.of(known.id(), Long.parseLong(known.events().get(0).t()),
-            Long.parseLong(known.events().get(known.events().size() - 1).t()));
+    Map<String, Map<String, Object>> values = !archive.exists() ? Map.of()
+        : archive.value(call, "fields", Map.of("id", known.id(), "from", known.events().get(0).t(), "to",
+            known.events().get(known.events().size() - 1).t()), FIELDS);
     List<ObjectEvent> events = new ArrayList<>();
     for (ObjectEvent event : known.events()) {
       events.add(new ObjectEvent(event.t, event.type, event.name, event.level, event.program, event.host, event.pid,
@@ -312,7 +317,7 @@ public final class TraceOperations implements Operations {
   private Choice choice(Call call) {
     String session = call.get(SESSION);
     return new Choice(glob(call.get(PROGRAM)), glob(call.get(HOST)),
-        session == null || session.isEmpty() ? null : sessions.of(session));
+        session == null || session.isEmpty() ? null : sessions.of(call, session));
   }
 
   private static Glob glob(String text) {

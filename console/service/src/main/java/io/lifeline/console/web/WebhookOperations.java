@@ -48,7 +48,7 @@ public final class WebhookOperations implements Operations {
     @Override
     public Map<String, Object> audited() {
       Map<String, Object> audited = new LinkedHashMap<>();
-      audited.put("url", url == null ? null : url.replaceFirst("[?#].*", "")); // a query may hold a secret
+      audited.put("url", url == null ? null : Webhook.shown(url));
       audited.put("type", type);
       audited.put("alerts", alerts);
       return audited;

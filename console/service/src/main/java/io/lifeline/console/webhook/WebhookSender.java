@@ -34,6 +34,7 @@ final class WebhookSender implements AutoCloseable {
   private final String run;
   private final HttpClient http;
   private final DeliveryLimits limits;
+  private final Targets targets;
   private final EventQueue queue = new EventQueue(QUEUE_BYTES);
   private final Subscription subscription;
   private final Thread thread = new Thread(this::run, "lifeline-webhook");
@@ -50,7 +51,8 @@ final class WebhookSender implements AutoCloseable {
   private String lastErrorAt;
   private String lastDeliveryAt;
 
-  WebhookSender(Webhook webhook, EventLog log, HttpClient http, DeliveryLimits limits) {
+  WebhookSender(Webhook webhook, EventLog log, HttpClient http, DeliveryLimits limits, Targets targets) {
+    this.targets = targets;
     this.webhook = webhook;
     this.run = log.run();
     this.http = http;
@@ -87,13 +89,21 @@ final class WebhookSender implements AutoCloseable {
           Thread.sleep(PACE_MS); // what arrives meanwhile is sent together
         }
         List<EventQueue.Item> waiting = queue.take(BATCH_BYTES, 0);
-        send(Delivery.of(webhook.id(), webhook.id() + "-" + run + "-" + ++deliveries, nowNs(), waiting));
+        deliver(Delivery.of(webhook.id(), webhook.id() + "-" + run + "-" + ++deliveries, nowNs(), waiting));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** A fault of the console costs one delivery, and not the webhook. */
+  private void deliver(Delivery delivery) throws InterruptedException {
+    try {
+      send(delivery);
     } catch (RuntimeException e) {
-      LOG.error("the webhook {} ended", webhook.id(), e);
+      LOG.error("webhook {}: {} events are dropped", webhook.id(), delivery.items(), e);
       failed("the console failed: " + e);
+      drop(delivery);
     }
   }
 
@@ -118,6 +128,10 @@ final class WebhookSender implements AutoCloseable {
 
   /** Returns why the attempt failed; null if it succeeded. */
   private String attempt(Delivery delivery) throws InterruptedException {
+    String refusal = targets.refusal(URI.create(webhook.url()));
+    if (refusal != null) {
+      return refusal;
+    }
     HttpRequest request = HttpRequest.newBuilder(URI.create(webhook.url()))
         .header("Content-Type", "application/json")
         .header("User-Agent", "lifeline-console")

@@ -2,6 +2,7 @@ package io.lifeline.console.webhook;
 
 import io.lifeline.console.events.EventLog;
 import java.io.IOException;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -19,6 +20,7 @@ public final class Webhooks implements AutoCloseable {
   private final EventLog log;
   private final WebhookFile file;
   private final DeliveryLimits limits;
+  private final Targets targets;
   private final HttpClient http;
   private final Map<String, WebhookSender> senders = new LinkedHashMap<>();
   private volatile Runnable alertsWanted = () -> {};
@@ -27,8 +29,10 @@ public final class Webhooks implements AutoCloseable {
    * Starts the webhooks of the file.
    *
    * @param path where webhooks are kept; null for only in memory
+   * @param targets where they may be sent to
    */
-  public Webhooks(EventLog log, Path path, DeliveryLimits limits) throws IOException {
+  public Webhooks(EventLog log, Path path, DeliveryLimits limits, Targets targets) throws IOException {
+    this.targets = targets;
     this.log = log;
     this.file = path == null ? null : new WebhookFile(path);
     this.limits = limits;
@@ -39,7 +43,7 @@ public final class Webhooks implements AutoCloseable {
     }
   }
 
-  /** A webhook as others may see it: without its secret. */
+  /** A webhook as others may see it: without its secret, and without the path of its URL, which may hold another. */
   public record Shown(String id, String url, String type, String program, String host, String where, boolean alerts,
       WebhookState deliveries) {}
 
@@ -60,6 +64,10 @@ public final class Webhooks implements AutoCloseable {
       String secret) throws IOException {
     Webhook webhook = new Webhook(newId(), url, type, program, host, where, alerts,
         secret == null ? Signature.newSecret() : secret);
+    String refusal = targets.refusal(URI.create(url));
+    if (refusal != null) {
+      throw new IllegalArgumentException(refusal);
+    }
     add(webhook);
     if (alerts) {
       alertsWanted.run(); // without the lock: it asks the broker
@@ -84,8 +92,8 @@ public final class Webhooks implements AutoCloseable {
 
   private static Shown shown(WebhookSender sender) {
     Webhook webhook = sender.webhook();
-    return new Shown(webhook.id(), webhook.url(), webhook.type(), webhook.program(), webhook.host(), webhook.where(),
-        webhook.alerts(), sender.state());
+    return new Shown(webhook.id(), Webhook.shown(webhook.url()), webhook.type(), webhook.program(),
+        webhook.host(), webhook.where(), webhook.alerts(), sender.state());
   }
 
   /**
@@ -115,7 +123,7 @@ public final class Webhooks implements AutoCloseable {
   }
 
   private void start(Webhook webhook) {
-    senders.put(webhook.id(), new WebhookSender(webhook, log, http, limits));
+    senders.put(webhook.id(), new WebhookSender(webhook, log, http, limits, targets));
   }
 
   private List<Webhook> kept() {

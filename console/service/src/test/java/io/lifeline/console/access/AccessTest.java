@@ -123,4 +123,18 @@ class AccessTest {
     assertThat(sessions.find(first)).isNull();
     assertThat(sessions.find(last).tokenHash()).isEqualTo("hash");
   }
+
+  @Test
+  void manyLoginsWithATokenEndNobodyElses() {
+    String other = tokens.issue(new TokenRequest("bea", "view", null, null, null, null, null), ROOT).secret();
+    String session = access.signIn(secret, HERE);
+    String first = access.signIn(other, HERE);
+    String last = first;
+    for (int i = 0; i < 12_000; i++) {
+      last = access.signIn(other, HERE);
+    }
+    assertThat(access.login(new Access.Shown(null, session, null, HERE)).identity().name()).isEqualTo("ann");
+    assertThat(access.login(new Access.Shown(null, last, null, HERE)).identity().name()).isEqualTo("bea");
+    refused(401, "no longer signed in", () -> access.login(new Access.Shown(null, first, null, HERE)));
+  }
 }

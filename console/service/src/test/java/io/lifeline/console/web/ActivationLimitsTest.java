@@ -181,4 +181,15 @@ class ActivationLimitsTest {
     JsonNode rows = JSON.readTree(client.send(request("GET", "", limited, null), BodyHandlers.ofString()).body());
     assertThat(rows.at("/rows/0/by").asText()).startsWith("root from ");
   }
+
+  @Test
+  void aNewTokenOfTheSameNameIsSomebodyElse() throws Exception {
+    assertThat(set(limited, "kept", "disk.* off program=copy", 60).statusCode()).isEqualTo(201);
+    tokens.revoke("ann");
+    String another = issue("ann", "activate", List.of("disk.*"), List.of("copy*"), "summary",
+        Instant.now().plusSeconds(1800).toString());
+    assertThat(status("DELETE", "/kept", another, null)).isEqualTo(403);
+    assertThat(set(another, "kept", "disk.* off program=copy", 1).statusCode()).isEqualTo(403);
+    assertThat(status("DELETE", "/kept", admin, null)).isEqualTo(204);
+  }
 }

@@ -10,10 +10,12 @@ import io.lifeline.console.access.Access;
 import io.lifeline.console.access.Audit;
 import io.lifeline.console.events.EventLog;
 import io.lifeline.console.webhook.DeliveryLimits;
+import io.lifeline.console.webhook.Targets;
 import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
 import java.net.URI;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /** A server without archive and broker, to whose log a test adds batches. */
@@ -31,7 +33,7 @@ final class Console implements AutoCloseable {
   private long emitted;
 
   Console(EventLog log, long unreadMs) throws IOException {
-    this(log, unreadMs, new Webhooks(log, null, DeliveryLimits.USUAL));
+    this(log, unreadMs, new Webhooks(log, null, DeliveryLimits.USUAL, new Targets(Set.of("127.0.0.1"))));
   }
 
   Console(EventLog log, long unreadMs, Webhooks webhooks) throws IOException {

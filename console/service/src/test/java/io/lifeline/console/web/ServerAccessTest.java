@@ -16,7 +16,6 @@ import io.lifeline.console.access.Tls;
 import io.lifeline.console.access.Token;
 import io.lifeline.console.access.TokenRequest;
 import io.lifeline.console.access.Tokens;
-import io.lifeline.console.archive.ArchiveAccess;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.nats.TlsContext;
 import java.io.BufferedReader;
@@ -100,7 +99,7 @@ class ServerAccessTest {
     }
     access = callers;
     StatusOperations status = new StatusOperations(() -> new StatusOperations.Status("1", null, null, null, null, "0"));
-    routes = Routes.of(status, new ArchiveOperations(new ArchiveQuestions(new ArchiveAccess(null))),
+    routes = Routes.of(status, new ArchiveOperations(new ArchiveQuestions(null)),
         new AccessOperations(access));
     Tls tls = Tls.of(certificates.resolve("server.pem"), certificates.resolve("server.key"), clientAuthority,
         clientAuthority != null && callers.tokens() == null);

@@ -1,7 +1,6 @@
 package io.lifeline.console.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -11,13 +10,14 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.console.access.Access;
 import io.lifeline.console.access.Audit;
-import io.lifeline.console.archive.ArchiveAccess;
+import io.lifeline.console.archive.Workers;
+import io.lifeline.console.cli.WorkerMain;
 import io.lifeline.console.index.Origin;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
-import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.sql.ArchiveLocation;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
 import java.net.URI;
@@ -27,10 +27,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.sql.PreparedStatement;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +50,7 @@ class SessionOperationsTest {
   private static final EventType CPU = EventType.named("host.cpu").field("user", FieldType.U64).build();
 
   @TempDir Path directory;
+  private final Map<Long, Workers> open = new HashMap<>();
 
   private static BatchWriter batch(int emitter, long sequence, String program) {
     return new BatchWriter().incarnation(new Incarnation(1, emitter)).sequence(sequence).host("here").program(program)
@@ -73,6 +77,17 @@ class SessionOperationsTest {
     }
   }
 
+  /** Processes that stay for all tests of the class, as those of a console do. */
+  private Workers workers(long limitMs) {
+    return open.computeIfAbsent(limitMs, limit -> new Workers(WorkerMain.class.getName(),
+        new ArchiveLocation(directory.toString(), null, null, "lifeline"), 1L << 30, limit));
+  }
+
+  @AfterEach
+  void end() {
+    open.values().forEach(Workers::close);
+  }
+
   private JsonNode ask(String path, int status) throws Exception {
     return ask(path, status, 600_000);
   }
@@ -82,16 +97,16 @@ class SessionOperationsTest {
   }
 
   private JsonNode ask(String path, HttpRequest.Builder request, int status, long limitMs) throws Exception {
-    try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory));
-        Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
-            Routes.of(new SessionOperations(new ArchiveQuestions(access, limitMs)),
-                new ArchiveOperations(new ArchiveQuestions(access, limitMs)),
-                new TraceOperations(index(), null, new ArchiveQuestions(access))), new Metrics(), Access.withoutLogin(),
-            Audit.none(), 1_000)) {
+    ArchiveQuestions questions = new ArchiveQuestions(workers(limitMs));
+    try (Server server = Server.start(new Server.Address("127.0.0.1", 0, null),
+        Routes.of(new SessionOperations(questions), new ArchiveOperations(questions), new ReportOperations(questions),
+            new TraceOperations(index(), questions)), new Metrics(), Access.withoutLogin(), Audit.none(), 1_000)) {
       HttpResponse<String> answer = HttpClient.newHttpClient().send(
           request.uri(URI.create(server.url()).resolve("/api/v1" + path)).build(),
           HttpResponse.BodyHandlers.ofString());
-      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+      if (status != 0) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+      }
       return new ObjectMapper().readTree(answer.body());
     }
   }
@@ -198,17 +213,55 @@ class SessionOperationsTest {
     assertThat(ask("/sql", query, 200, 600_000).path("rows").toString()).isEqualTo("[[4]]");
   }
 
+  private JsonNode sql(String text, int status, long limitMs) throws Exception {
+    return ask("/sql", HttpRequest.newBuilder().header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofString(new ObjectMapper().writeValueAsString(Map.of("sql", text, "limit",
+            10_000)))), status, limitMs);
+  }
+
   @Test
-  void aQueryThatWouldTakeHoursIsCancelled() throws Exception {
+  void aQueryThatWouldTakeHoursIsEnded() throws Exception {
     archive();
-    try (ArchiveAccess access = new ArchiveAccess(() -> ArchiveDatabase.open(directory))) {
-      ArchiveQuestions questions = new ArchiveQuestions(access, 200);
-      assertThatThrownBy(() -> questions.askBriefly(reader -> {
-        try (PreparedStatement query = reader.prepare("SELECT count(*) FROM range(10000000) a, range(10000000) b"
-            + " WHERE (a.range * 31) % (b.range + 2) = 1")) {
-          return query.executeQuery().next();
-        }
-      })).isInstanceOf(Problem.class).hasMessageContaining("ended after");
+    for (String text : List.of("SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE (a.range * 31) %"
+        + " (b.range + 2) = 1", "SELECT levenshtein(repeat('a', 3000000), repeat('b', 3000000))")) {
+      assertThat(sql(text, 400, 1_000).toString()).as(text).contains("ended after 1 s");
+    }
+    sql("SELECT 1", 200, 600_000);
+  }
+
+  @Test
+  void aQueryThatNeedsTooMuchEndsAloneOrIsCut() throws Exception {
+    archive();
+    for (String text : List.of("SELECT repeat('x', 900000000)", "SELECT repeat(chr(1234), 400000) FROM range(1000)",
+        "SELECT json_contains('" + "[".repeat(200_000) + "]".repeat(200_000) + "', '1')",
+        "SELECT range(30000) FROM range(3000)", "SELECT * FROM test_all_types()",
+        "SELECT " + String.join(",", Collections.nCopies(1_000, "repeat('y', 90000)")))) {
+      HttpRequest.Builder query = HttpRequest.newBuilder().header("Content-Type", "application/json")
+          .POST(HttpRequest.BodyPublishers.ofString(new ObjectMapper().writeValueAsString(Map.of("sql", text))));
+      JsonNode answer = ask("/sql", query, 0, 600_000);
+      assertThat(answer.path("status").asInt(200)).as(answer.toString()).isIn(200, 400);
+      assertThat(answer.toString()).as(text).doesNotContain("java.").hasSizeLessThan(20 << 20);
+      sql("SELECT 1", 200, 600_000);
+    }
+    JsonNode cut = sql("SELECT repeat('x', 80000) FROM range(10000)", 200, 600_000);
+    assertThat(cut.path("truncated").asBoolean()).isTrue();
+    assertThat(cut.path("rows").size()).isBetween(40, 60);
+  }
+
+  @Test
+  void whatAQueryDoesToTablesIsSeenByNobodyElse() throws Exception {
+    archive();
+    String ledger = ask("/ledger", 200).toString();
+    for (String change : List.of("UPDATE routes SET program = 'forged', emitted = 1000000 RETURNING 1",
+        "DELETE FROM routes RETURNING 1", "INSERT INTO routes SELECT * FROM routes RETURNING 1")) {
+      for (String text : List.of("WITH x AS (" + change + ") SELECT count(*) FROM x", "SELECT (WITH x AS (" + change
+          + ") SELECT count(*) FROM x)", "SELECT * FROM query('WITH x AS (" + change.replace("'", "''")
+          + ") SELECT count(*) FROM x')")) {
+        assertThat(sql(text, 400, 600_000).toString()).as(text).doesNotContain("rows");
+        assertThat(ask("/ledger", 200).toString()).as(text).isEqualTo(ledger);
+        assertThat(sql("SELECT count(*) FROM routes WHERE program = 'forged'", 200, 600_000).path("rows").toString())
+            .isEqualTo("[[0]]");
+      }
     }
   }
 }

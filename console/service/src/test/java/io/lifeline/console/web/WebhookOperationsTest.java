@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.console.events.EventLog;
 import io.lifeline.console.webhook.AlertWatch;
 import io.lifeline.console.webhook.DeliveryLimits;
+import io.lifeline.console.webhook.Targets;
 import io.lifeline.console.webhook.Webhooks;
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -44,7 +46,7 @@ class WebhookOperationsTest {
 
   private static Console console(DeliveryLimits limits, Path file) throws IOException {
     EventLog log = new EventLog(1 << 20);
-    return new Console(log, UNREAD_MS, new Webhooks(log, file, limits));
+    return new Console(log, UNREAD_MS, new Webhooks(log, file, limits, new Targets(Set.of("127.0.0.1"))));
   }
 
   private static HttpResponse<String> send(Console console, String method, String path, Object body) throws Exception {
@@ -207,6 +209,8 @@ class WebhookOperationsTest {
           Map.of("url", "file:///etc/passwd", "type", "*"), "http://",
           Map.of("url", "http://me:secret@example.org/", "type", "*"), "password",
           Map.of("url", "http://a b", "type", "*"), "url is none",
+          Map.of("url", "http://169.254.169.254/latest/meta-data", "type", "*"), "is not a public one",
+          Map.of("url", "http://[::1]:81/", "type", "*"), "is not a public one",
           Map.of("url", "http://a/"), "type is missing",
           Map.of("url", "http://a/", "type", "*", "where", "1 +"), "where is not a condition",
           Map.of("url", "http://a/", "type", "*", "secret", "short"), "secret must have",
@@ -224,6 +228,17 @@ class WebhookOperationsTest {
       HttpResponse<String> text = HTTP.send(HttpRequest.newBuilder(console.url("/webhooks"))
           .header("Content-Type", "text/plain").POST(BodyPublishers.ofString("{}")).build(), BodyHandlers.ofString());
       assertThat(text.statusCode()).isEqualTo(415);
+    }
+  }
+
+  @Test
+  void aSecretInTheUrlOfAWebhookIsNotShown() throws Exception {
+    try (Console console = console(PATIENT, null); Target target = new Target(request -> 200)) {
+      created(console, Map.of("url", target.url() + "services/T0/s3cret?key=k3y", "type", "*"));
+      assertThat(send(console, "GET", "/webhooks", null).body()).contains(target.url() + "...")
+          .doesNotContain("s3cret").doesNotContain("k3y");
+      console.add(1, "x");
+      Console.await("the delivery", () -> !target.requests.isEmpty());
     }
   }
 }

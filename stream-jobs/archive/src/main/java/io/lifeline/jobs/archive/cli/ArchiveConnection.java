@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.postgres.PostgresOptions;
 import io.lifeline.jobs.archive.postgres.PostgresReader;
 import io.lifeline.jobs.archive.postgres.PostgresUrl;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.archive.sql.ArchiveLocation;
 import io.lifeline.jobs.archive.sql.ParquetEvents;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -45,15 +46,17 @@ public class ArchiveConnection {
     return open(location, memoryBytes, TimeSpan.ALL);
   }
 
-  /**
-   * As {@link #open}, for queries of strangers: a database is asked as a role that can only read.
-   *
-   * @param limitMs after which a database ends a query; 0 for no limit
-   */
-  public ArchiveReader openForStrangers(String location, Long memoryBytes, long limitMs)
-      throws IOException, SQLException {
-    return PostgresUrl.isMeantBy(location) ? PostgresReader.openForStrangers(postgres(location), limitMs)
-        : open(location, memoryBytes);
+  /** Returns where the archive is, for another process. */
+  public ArchiveLocation location(String location) {
+    ArchiveLocation found = new ArchiveLocation(location, text(passwordFile), text(tlsCa), schema);
+    if (found.hasDatabase()) {
+      postgres(location);
+    }
+    return found;
+  }
+
+  private static String text(Path path) {
+    return path == null ? null : path.toAbsolutePath().toString();
   }
 
   /** @param span times that the views over events are limited to */
@@ -81,12 +84,10 @@ public class ArchiveConnection {
   }
 
   private PostgresOptions postgres(String location) {
-    PostgresUrl url;
     try {
-      url = PostgresUrl.parse(location);
+      return new ArchiveLocation(location, text(passwordFile), text(tlsCa), schema).postgres();
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), "the archive's location: " + e.getMessage(), e);
     }
-    return PostgresOptions.at(url).withPasswordFile(passwordFile).withTlsCa(tlsCa).withSchema(schema);
   }
 }
