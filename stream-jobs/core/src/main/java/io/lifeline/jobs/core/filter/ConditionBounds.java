@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 
 /**
  * Bounds what a condition can need for one event, before it is accepted: the size of any value, and the work. CEL
- * itself bounds the number of iterations, but {@code [s].map(a, a + a)}, chained, doubles a value with each link. Sizes count
- * what a value shares with others again, since comparing it visits that again.
+ * itself bounds the number of iterations, but {@code [s].map(a, a + a)}, chained, doubles a value with each link. Sizes
+ * count what a value shares with others again, since comparing it visits that again.
  */
 final class ConditionBounds {
   private static final long MOST_BYTES = 16 << 20;
