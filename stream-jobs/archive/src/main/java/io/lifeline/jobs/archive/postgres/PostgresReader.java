@@ -48,7 +48,7 @@ public final class PostgresReader implements ArchiveReader {
     try (Statement statement = connection.createStatement()) {
       ReaderRole.require(connection, options);
       statement.execute("SET statement_timeout = " + limitMs);
-      connection.rollback();
+      connection.commit(); // a rollback would take the setting back
       return new PostgresReader(connection);
     } catch (SQLException e) {
       close(connection);
@@ -72,6 +72,7 @@ public final class PostgresReader implements ArchiveReader {
               + ": set --archive to archive.url of the jobs, and --schema to archive.schema");
         }
       }
+      connection.commit(); // the path outlives the rollback after a failed query
       return connection;
     } catch (SQLException e) {
       close(connection);

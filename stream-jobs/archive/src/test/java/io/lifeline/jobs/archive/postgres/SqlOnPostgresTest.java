@@ -32,6 +32,7 @@ class SqlOnPostgresTest {
     List<String> all = new ArrayList<>(List.of("--archive", server.url(), "--password-file",
         server.passwordFile().toString(), "--schema", schema));
     all.addAll(List.of(arguments));
+    all.add(all.size() - 1, "--"); // a query may begin with a comment
     return run(all);
   }
 
@@ -87,7 +88,7 @@ class SqlOnPostgresTest {
     assertThat(sql("DELETE FROM batches RETURNING batch").err())
         .contains("the archive is only read");
     assertThat(sql("WITH gone AS (DELETE FROM batches RETURNING batch) SELECT * FROM gone").err())
-        .contains("cannot execute DELETE in a read-only transaction");
+        .contains("in a read-only transaction"); // its name of the statement differs between versions
     assertThat(sql("SELECT count(*) FROM batches").out()).contains("1");
   }
 
