@@ -27,6 +27,8 @@ public final class JetStreamLive implements LiveMessages {
   private Instant made = StreamBounds.UNKNOWN;
   /** 0 until the first message's is known. */
   private long nextSequence;
+  /** Broker time of the message before; 0 if unknown. */
+  private long lastTimeMs;
   private volatile String trouble;
 
   public JetStreamLive(JobConfig config, LiveStart start) {
@@ -51,10 +53,14 @@ public final class JetStreamLive implements LiveMessages {
         return null;
       }
       nextSequence = received.position().offset() + 1;
+      lastTimeMs = received.position().brokerTimeMs();
       return new Message(received.data(), received.position().brokerTimeMs(), received.behind());
     } catch (IOException | JetStreamApiException | HostException | IllegalStateException e) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
+      }
+      if (e instanceof TruncatedStreamException) {
+        made = Instant.MAX; // read the stream as one that was recreated
       }
       trouble = e.getMessage();
       close();
@@ -74,8 +80,9 @@ public final class JetStreamLive implements LiveMessages {
       boolean isFirst = made.equals(StreamBounds.UNKNOWN);
       made = bounds.made();
       nextSequence = isFirst ? first(bounds) : bounds.first();
+      lastTimeMs = 0;
     }
-    stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence);
+    stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence, lastTimeMs);
   }
 
   /** Returns the sequence of the first message to read. */
