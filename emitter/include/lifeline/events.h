@@ -79,6 +79,19 @@ LL_EVENT(io_target, "io.target", LL_INFO,
          (u64, errors, ""),
          (u32, open, ""));
 
+/* what processes of a run that lived for less than a second did with one file or peer, by one kind of operation, and what killed ones left; from the run's agent, once per interval. Such a process has no `io.target` and no summaries */
+LL_EVENT(io_short, "io.short", LL_INFO,
+         (string, process, ""),
+         (string, operation, ""),
+         (string, name, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, nbytes, "B"),
+         (u64, duration, "ns"),
+         (u64, longest, "ns"),
+         (u64, again, ""),
+         (u64, errors, ""));
+
 /* what one operation was for; only of operations whose caliper is at resolution `full` */
 LL_EVENT(io_operation, "io.operation", LL_INFO,
          (u64, id, ""),

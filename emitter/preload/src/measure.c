@@ -8,7 +8,9 @@
 #include "waits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <lifeline/events.h>
+#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@
 enum {
   FORKED_CALLS = 16, /* a child that does more, or lives longer, does not exec at once */
   FORKED_NS = 100000000,
+  SHORT_NS = 1000000000, /* what lives longer becomes an emitter, if there is a table of the run */
   REFUSED_NS = 1000000000,
   FINISH_MS = 250,
 };
@@ -120,6 +124,8 @@ static bool may_start_here(bool masked_wait) {
   return gettid() != getpid() && monotonic_ns() - io_page->refused_ns > REFUSED_NS;
 }
 
+static void report(void *unused, double tick_ns);
+
 static void make_known(const io_caliper *caliper) {
   if (caliper != NULL) ll_caliper_unmark(ll_caliper_begin_slowly(caliper->type));
 }
@@ -134,7 +140,19 @@ static void make_all_known(void *unused) {
 }
 
 static void start_emitter(void) {
+  ll_on_report(report, NULL); /* a forked child has its parent's */
+  /* What the library's first report needs, which takes 10 ms once there are threads. */
+  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  if (io_targets_of_run() != NULL) {
+    io_targets_create(&settings);
+    __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED); /* descriptors look for their targets again */
+  }
   if (io_on_own_stack(make_all_known, NULL)) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
+}
+
+static void begin_life(void) {
+  io_page->pid = (uint32_t)getpid();
+  io_page->began_ns = monotonic_ns();
 }
 
 /* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
@@ -142,13 +160,13 @@ static void start_emitter(void) {
 __attribute__((noinline, cold)) static bool wake(bool masked_wait) {
   IO_KEEPS_ERRNO;
   bool ready = io_page->state == IO_LOADED;
-  if (io_page->state == IO_FORKED) {
-    if (io_page->pid == 0) {
-      io_page->pid = (uint32_t)getpid();
-      io_page->forked_ns = monotonic_ns();
-    }
+  if (io_targets_of_run() != NULL) {
+    if (io_page->pid == 0) begin_life();
+    ready = monotonic_ns() - io_page->began_ns > SHORT_NS;
+  } else if (io_page->state == IO_FORKED) {
+    if (io_page->pid == 0) begin_life();
     ready = __atomic_load_n(&io_page->calls, __ATOMIC_RELAXED) >= FORKED_CALLS ||
-            monotonic_ns() - io_page->forked_ns > FORKED_NS;
+            monotonic_ns() - io_page->began_ns > FORKED_NS;
   }
   ready = ready && io_is_here() && has_our_pid() && may_start_here(masked_wait);
   if (ready) start_emitter();
@@ -188,6 +206,7 @@ uint64_t io_begin_later(void) {
 }
 
 static void count_unseen_call(void) {
+  if (io_targets_of_run() != NULL) return;
   __atomic_fetch_add(&io_page->calls, 1, __ATOMIC_RELAXED);
 }
 
@@ -348,10 +367,11 @@ void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
 static void report(void *unused, double tick_ns) {
   (void)unused;
   io_targets_report(tick_ns);
+  __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED);
+  if (io_shared == NULL) return;
   uint64_t children = __atomic_exchange_n(&io_shared->children, 0, __ATOMIC_RELAXED);
   uint64_t operations = __atomic_exchange_n(&io_shared->operations, 0, __ATOMIC_RELAXED);
   if (children > 0 || operations > 0) ll_emit(io_unseen, children, operations);
-  __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED);
 }
 
 static bool wiped_by_kernel;
@@ -359,6 +379,7 @@ static bool wiped_by_kernel;
 static void after_fork(void) {
   if (!wiped_by_kernel) memset(io_page, 0, sizeof *io_page);
   io_targets_after_fork();
+  __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED); /* its targets may be in another table */
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -369,16 +390,17 @@ __attribute__((constructor)) static void start(void) {
   if (settings.on) {
     io_page = mmap(NULL, sizeof *io_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (io_page == MAP_FAILED) io_page = NULL;
-    io_shared = mmap(NULL, sizeof *io_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (io_page != NULL && io_shared != MAP_FAILED && io_descriptors_create() && io_targets_create(&settings) &&
-        ll_on_report(report, NULL) == 0) {
+    bool ready = io_page != NULL && io_descriptors_create();
+    if (ready && !io_targets_attach(&settings)) {
+      io_shared = mmap(NULL, sizeof *io_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      ready = io_shared != MAP_FAILED && io_targets_create(&settings);
+    }
+    if (ready) {
       choose_calipers();
       wiped_by_kernel = madvise(io_page, sizeof *io_page, MADV_WIPEONFORK) == 0;
       pthread_atfork(NULL, NULL, after_fork);
-      io_page->pid = (uint32_t)getpid();
+      begin_life();
       io_page->state = IO_LOADED;
-      /* What the library's first report needs, which takes 10 ms once there are threads. */
-      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
       interval = 1;
       __atomic_store_n(&io_on, 1, __ATOMIC_RELEASE);
     } else {
@@ -389,16 +411,42 @@ __attribute__((constructor)) static void start(void) {
 
 /* A process that ends before it became an emitter. */
 static void leave_unseen(void) {
-  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_page->state == IO_RUNNING || io_page->calls == 0) return;
+  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_shared == NULL || io_page->state == IO_RUNNING ||
+      io_page->calls == 0)
+    return;
   if (!io_is_here() || !has_our_pid()) return;
   uint64_t calls = __atomic_exchange_n(&io_page->calls, 0, __ATOMIC_RELAXED);
   __atomic_fetch_add(&io_shared->children, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&io_shared->operations, calls, __ATOMIC_RELAXED);
 }
 
+/* The run's first process ends: what short processes have done is delivered before, as an emitter's events are. The
+ * agent needs the table to be in nobody's use to know that the run has ended, and other threads may still be adding. */
+void io_leave_run(void) {
+  enum { MOST_MS = 5000, MS_NS = 1000000 };
+  IO_KEEPS_ERRNO;
+  io_table *table = io_targets_of_run();
+  if (table == NULL || __atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || !io_is_here() || !has_our_pid()) return;
+  if (table->first != (uint32_t)getpid()) return;
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, settings.page, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  uint32_t asked = __atomic_add_fetch(&table->asked, 1, __ATOMIC_SEQ_CST), answered = 0;
+  syscall(SYS_futex, &table->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+  mmap(table, sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  struct timespec moment = {0, MS_NS};
+  for (int ms = 0; ms < MOST_MS; ms++) {
+    struct stat status; /* no name: the agent has ended */
+    ssize_t got = syscall(SYS_pread64, fd, &answered, sizeof answered, offsetof(io_table, answered));
+    if (got != sizeof answered || answered >= asked || fstat(fd, &status) != 0 || status.st_nlink == 0) break;
+    syscall(SYS_nanosleep, &moment, NULL);
+  }
+  syscall(SYS_close, fd);
+}
+
 __attribute__((destructor)) static void end(void) {
   leave_unseen();
   io_last_run();
+  io_leave_run();
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
 }
 

@@ -90,6 +90,9 @@ void io_flush(void);
 /* Delivers what was measured: before an exec, or an exit without handlers. Waits a quarter of a second at most. */
 void io_finish(void);
 
+/* This process ends. If it is the run's first, waits until the agent has delivered what the run has summed up. */
+void io_leave_run(void);
+
 /* Stops measuring for good. Reports first; `why` is the end of a line that says so. */
 void io_stop(const char *why);
 

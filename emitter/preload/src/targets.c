@@ -1,117 +1,142 @@
 #include "targets.h"
 
+#include <errno.h>
 #include <lifeline/events.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <time.h>
-
-enum {
-  BUCKET = 16, /* slots among which a name chooses */
-  BUCKETS = 128,
-  SLOTS = IO_KINDS + BUCKET * BUCKETS, /* the first ones stand for all other names of their kind */
-  IDLE_REPORTS = 2,
-};
+#include <unistd.h>
 
 #define FREE UINT64_C(0)
 #define BUSY UINT64_C(1)
 
-typedef struct slot {
-  uint16_t generation;
-  uint8_t kind;
-  uint8_t introduced; /* in this interval */
-  uint32_t idle;      /* reports without an operation; the reporter's */
-  char name[IO_NAME_BYTES];
-} slot;
-
 static const io_settings *settings;
-static slot *slots;
-static uint64_t *keys;                      /* by slot: hash of kind and name, or FREE or BUSY. Written last */
-static io_sums (*sums)[IO_WAYS][IO_SHARDS]; /* wiped in a forked child */
+static io_table *own, *of_run; /* NULL: none */
+static io_table *active;       /* where new targets go */
 static bool wiped_by_kernel;
-static uint32_t used;
-static uint64_t secret_key[2]; /* makes the places of names unpredictable */
-static uint64_t reported_ns;
+static char program[IO_PROGRAM_BYTES];
 
-static void *untouched(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+static io_table *table_of(io_target target) {
+  return (target.slot & IO_OF_RUN) != 0 ? of_run : own;
 }
 
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+static uint32_t index_of(io_target target) {
+  return target.slot & (IO_OF_RUN - 1u);
+}
+
+static io_target target_in(const io_table *table, uint32_t slot, uint16_t generation) {
+  return (io_target){(uint16_t)(slot | (table == of_run ? IO_OF_RUN : 0)), generation};
+}
+
+bool io_targets_attach(const io_settings *given) {
+  settings = given;
+  if (settings->targets == 0 || *settings->page == '\0') return false;
+  const char *name = secure_getenv("LIFELINE_PROGRAM");
+  snprintf(program, sizeof program, "%s", name != NULL && *name != '\0' ? name : program_invocation_short_name);
+  active = of_run = io_table_open(settings->page);
+  return of_run != NULL;
+}
+
+io_table *io_targets_of_run(void) {
+  return of_run;
+}
+
+/* A file outlives the process: the run's agent reports what a killed one has left. */
+static io_table *make(void) {
+  if (of_run != NULL) {
+    char path[IO_PAGE_BYTES + 40];
+    snprintf(path, sizeof path, "%s.%d.%lx", settings->page, (int)getpid(), (unsigned long)io_table_now());
+    io_table *made = io_table_make(path, settings);
+    if (made != NULL) return made;
+  }
+  void *memory =
+      mmap(NULL, sizeof(io_table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  io_table *made = memory;
+  io_table_begin(made, settings);
+  uintptr_t first = ((uintptr_t)made->sums + 4095) & ~(uintptr_t)4095;
+  wiped_by_kernel = madvise((void *)first, (uintptr_t)(made + 1) - first, MADV_WIPEONFORK) == 0;
+  return made;
 }
 
 bool io_targets_create(const io_settings *given) {
   settings = given;
   if (settings->targets == 0) return true;
-  slots = untouched(SLOTS * sizeof *slots);
-  keys = untouched(SLOTS * sizeof *keys);
-  sums = untouched(SLOTS * sizeof *sums);
-  if (slots == NULL || keys == NULL || sums == NULL) return false;
-  wiped_by_kernel = madvise(sums, SLOTS * sizeof *sums, MADV_WIPEONFORK) == 0;
-  if (getrandom(secret_key, sizeof secret_key, GRND_NONBLOCK) < 0) secret_key[0] = (uintptr_t)slots;
-  for (int kind = 0; kind < IO_KINDS; kind++) {
-    slots[kind] = (slot){.kind = (uint8_t)kind};
-    keys[kind] = BUSY;
-    strcpy(slots[kind].name, settings->names == IO_NAMES_NONE ? IO_NAME_HIDDEN : "(others)");
-  }
-  reported_ns = monotonic_ns();
+  io_table *made = make();
+  if (made == NULL) return false;
+  own = made;
+  __atomic_store_n(&active, made, __ATOMIC_RELEASE);
   return true;
 }
 
+/* The parent's file is not the child's: it stays mapped, since an operation that a handler interrupted may end there.
+ */
 void io_targets_after_fork(void) {
-  if (sums != NULL && !wiped_by_kernel) memset(sums, 0, SLOTS * sizeof *sums);
-  reported_ns = monotonic_ns();
+  if (of_run != NULL) {
+    active = of_run;
+    own = NULL;
+    return;
+  }
+  if (own == NULL) return;
+  memset(own->sums, 0, wiped_by_kernel ? 4096 : sizeof own->sums); /* the kernel wipes whole pages */
+  own->reported_ns = io_table_now();
 }
 
 /* --- names --- */
 
-static uint16_t generation_of(const slot *at) {
+static uint16_t generation_of(const io_slot *at) {
   return __atomic_load_n(&at->generation, __ATOMIC_ACQUIRE);
 }
 
-static io_target all_others(io_kind kind) {
-  return (io_target){(uint16_t)kind, 0};
+static io_table *current(void) {
+  return __atomic_load_n(&active, __ATOMIC_ACQUIRE);
 }
 
-static bool claim(uint64_t *key, uint32_t most) {
+static io_target all_others(const io_table *table, io_kind kind) {
+  return target_in(table, (uint32_t)kind, 0);
+}
+
+static bool claim(io_table *table, uint64_t *key, uint32_t most) {
   uint64_t vacant = FREE;
-  if (__atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) < most &&
+  if (__atomic_fetch_add(&table->used, 1, __ATOMIC_RELAXED) < most &&
       __atomic_compare_exchange_n(key, &vacant, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return true;
-  __atomic_fetch_sub(&used, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&table->used, 1, __ATOMIC_RELAXED);
   return false;
 }
 
-static bool has_names(void) {
-  return slots != NULL && settings->names != IO_NAMES_NONE;
+/* Names of different programs are different targets in the run's table, also if they are not reported. */
+static uint64_t key_for(const io_table *table, io_kind kind, const char *name) {
+  uint64_t key_of_kind[2] = {table->secret_key[0] ^ kind, table->secret_key[1]};
+  if (table == of_run) key_of_kind[0] ^= io_hash(key_of_kind, program, strlen(program));
+  return io_hash(key_of_kind, name, strlen(name)) | 2;
 }
 
 /* Adds it if there are fewer than `most`. */
 static io_target find(io_kind kind, const char *name, bool secret, uint32_t most) {
-  if (!has_names()) return all_others(kind);
-  const uint64_t key_of_kind[2] = {secret_key[0] ^ kind, secret_key[1]};
-  uint64_t key = io_hash(key_of_kind, name, strlen(name)) | 2;
-  uint32_t first = IO_KINDS + (uint32_t)(key >> 32) % BUCKETS * BUCKET;
-  for (uint32_t i = first; i < first + BUCKET; i++) {
-    if (__atomic_load_n(&keys[i], __ATOMIC_ACQUIRE) != key) continue;
-    io_target found = {(uint16_t)i, generation_of(&slots[i])};
-    if (__atomic_load_n(&keys[i], __ATOMIC_ACQUIRE) == key) return found; /* not forgotten meanwhile */
+  io_table *table = current();
+  bool hidden = table == NULL || settings->names == IO_NAMES_NONE;
+  if (table == NULL || (hidden && table != of_run)) return all_others(table, kind);
+  uint64_t key = key_for(table, kind, hidden ? "" : name);
+  uint32_t first = IO_KINDS + (uint32_t)(key >> 32) % IO_BUCKETS * IO_BUCKET;
+  for (uint32_t i = first; i < first + IO_BUCKET; i++) {
+    if (__atomic_load_n(&table->keys[i], __ATOMIC_ACQUIRE) != key) continue;
+    io_target found = target_in(table, i, generation_of(&table->slots[i]));
+    if (__atomic_load_n(&table->keys[i], __ATOMIC_ACQUIRE) == key) return found; /* not forgotten meanwhile */
   }
-  for (uint32_t i = first; i < first + BUCKET; i++) {
-    slot *at = &slots[i];
-    if (__atomic_load_n(&keys[i], __ATOMIC_RELAXED) != FREE || !claim(&keys[i], most)) continue;
+  for (uint32_t i = first; i < first + IO_BUCKET; i++) {
+    io_slot *at = &table->slots[i];
+    if (__atomic_load_n(&table->keys[i], __ATOMIC_RELAXED) != FREE || !claim(table, &table->keys[i], most)) continue;
     at->kind = (uint8_t)kind;
     __atomic_store_n(&at->introduced, 0, __ATOMIC_RELAXED);
     io_name(settings, name, secret, at->name);
-    io_target made = {(uint16_t)i, generation_of(at)};
-    __atomic_store_n(&keys[i], key, __ATOMIC_RELEASE);
+    memcpy(at->program, program, sizeof at->program);
+    io_target made = target_in(table, i, generation_of(at));
+    __atomic_store_n(&table->keys[i], key, __ATOMIC_RELEASE);
     return made;
   }
-  return all_others(kind);
+  return all_others(table, kind);
 }
 
 io_target io_target_find(io_kind kind, const char *name, bool secret) {
@@ -120,7 +145,7 @@ io_target io_target_find(io_kind kind, const char *name, bool secret) {
 
 bool io_target_expect(io_target *target, io_kind kind, const char *name, bool secret) {
   *target = find(kind, name, secret, settings != NULL ? settings->targets / 2 : 0);
-  return target->slot >= IO_KINDS || !has_names();
+  return index_of(*target) >= IO_KINDS || current() == NULL || settings->names == IO_NAMES_NONE;
 }
 
 bool io_target_is_secret(const char *path) {
@@ -128,13 +153,17 @@ bool io_target_is_secret(const char *path) {
 }
 
 bool io_target_is_current(io_target target) {
-  return slots == NULL || (target.slot < SLOTS && generation_of(&slots[target.slot]) == target.generation);
+  const io_table *table = table_of(target);
+  if (table != current()) return false;
+  return table == NULL ||
+         (index_of(target) < IO_SLOTS && generation_of(&table->slots[index_of(target)]) == target.generation);
 }
 
 bool io_target_introduce(io_target target, const char **kind, const char **name) {
   static const char *const kinds[IO_KINDS] = {"", "disk", "net", "pipe", "other"};
-  if (slots == NULL || !io_target_is_current(target)) return false;
-  slot *at = &slots[target.slot];
+  io_table *table = table_of(target);
+  if (table == NULL || !io_target_is_current(target)) return false;
+  io_slot *at = &table->slots[index_of(target)];
   if (__atomic_exchange_n(&at->introduced, 1, __ATOMIC_RELAXED) != 0) return false;
   *kind = kinds[at->kind];
   *name = at->name;
@@ -143,99 +172,41 @@ bool io_target_introduce(io_target target, const char **kind, const char **name)
 
 /* --- sums --- */
 
+/* Threads of one process, and processes, spread over the copies. */
 io_sums *io_target_sums(io_target target, io_way way) {
   static uint32_t threads;
   static __thread uint32_t shard __attribute__((tls_model("initial-exec"))); /* its number and 1 */
-  if (slots == NULL) return NULL;
-  if (__builtin_expect(shard == 0, 0)) shard = __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED) % IO_SHARDS + 1;
-  return &sums[target.slot][way][shard - 1];
+  io_table *table = table_of(target);
+  if (table == NULL) return NULL;
+  if (__builtin_expect(shard == 0, 0)) {
+    uint32_t first = of_run != NULL ? (uint32_t)getpid() : 0;
+    shard = (first + __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED)) % IO_SHARDS + 1;
+  }
+  return &table->sums[index_of(target)][way][shard - 1];
 }
 
 io_sums *io_target_begin(io_target *target, io_kind kind, io_way way) {
   io_sums *mine = io_target_sums(*target, way);
   if (mine == NULL) return NULL;
+  io_table *table = table_of(*target);
   __atomic_fetch_add(&mine->open, 1, __ATOMIC_SEQ_CST);
-  if (__builtin_expect(__atomic_load_n(&slots[target->slot].generation, __ATOMIC_SEQ_CST) == target->generation, 1))
+  if (__builtin_expect(
+          __atomic_load_n(&table->slots[index_of(*target)].generation, __ATOMIC_SEQ_CST) == target->generation, 1))
     return mine;
   io_target_end(mine);
-  *target = all_others(kind);
+  *target = all_others(table, kind);
   mine = io_target_sums(*target, way);
   __atomic_fetch_add(&mine->open, 1, __ATOMIC_SEQ_CST);
   return mine;
 }
 
-static uint64_t take(uint64_t *counter) {
-  return __atomic_load_n(counter, __ATOMIC_RELAXED) != 0 ? __atomic_exchange_n(counter, 0, __ATOMIC_RELAXED) : 0;
-}
-
-/* The count is taken first: an operation adds its duration and the longest one before it counts. */
-static io_sums take_sums(io_sums shards[IO_SHARDS]) {
-  io_sums all = {0};
-  for (int i = 0; i < IO_SHARDS; i++) {
-    all.count += take(&shards[i].count);
-    all.nbytes += take(&shards[i].nbytes);
-    all.ticks += take(&shards[i].ticks);
-    all.again += take(&shards[i].again);
-    all.errors += take(&shards[i].errors);
-    uint64_t longest = take(&shards[i].longest);
-    if (longest > all.longest) all.longest = longest;
-    all.open += __atomic_load_n(&shards[i].open, __ATOMIC_RELAXED);
-  }
-  if (all.open < 0) all.open = 0; /* the fork of a signal handler inside an operation, which ends in the child */
-  return all;
-}
-
-static bool report_slot(uint32_t index, uint64_t interval_ns, double tick_ns) {
-  const slot *at = &slots[index];
-  bool any = false;
-  for (int way = 0; way < IO_WAYS; way++) {
-    const char *operation = io_caliper_name((io_kind)at->kind, (io_way)way);
-    if (operation == NULL) continue;
-    io_sums now = take_sums(sums[index][way]);
-    if (now.count == 0 && now.again == 0 && now.errors == 0 && now.open == 0) continue;
-    any = true;
-    double mean = now.count > 0 ? (double)now.ticks / (double)now.count : 0;
-    double longest = (double)now.longest > mean ? (double)now.longest : mean; /* it may be in the previous report */
-    ll_emit(io_target, index, operation, at->name, interval_ns, now.count, now.nbytes,
-            (uint64_t)((double)now.ticks * tick_ns), (uint64_t)(longest * tick_ns), now.again, now.errors,
-            (uint32_t)now.open);
-  }
-  return any;
-}
-
-static bool is_in_use(uint32_t index) {
-  int64_t open = 0;
-  for (int i = 0; i < IO_WAYS * IO_SHARDS; i++)
-    open += __atomic_load_n(&sums[index][i / IO_SHARDS][i % IO_SHARDS].open, __ATOMIC_SEQ_CST);
-  return open > 0;
-}
-
-/* An operation that begins meanwhile sees the new generation, or is seen. */
-static void forget(uint32_t index) {
-  slot *at = &slots[index];
-  uint16_t generation = at->generation;
-  __atomic_store_n(&at->generation, (uint16_t)(generation + 1), __ATOMIC_SEQ_CST);
-  if (is_in_use(index)) {
-    __atomic_store_n(&at->generation, generation, __ATOMIC_SEQ_CST);
-    return;
-  }
-  __atomic_store_n(&keys[index], FREE, __ATOMIC_RELEASE);
-  __atomic_fetch_sub(&used, 1, __ATOMIC_RELAXED);
+static void tell(const io_report *now) {
+  ll_emit(io_target, now->slot, now->operation, now->name, now->interval_ns, now->sums.count, now->sums.nbytes,
+          io_report_duration(now), io_report_longest(now), now->sums.again, now->sums.errors, (uint32_t)now->sums.open);
 }
 
 void io_targets_report(double tick_ns) {
-  if (slots == NULL) return;
-  uint64_t now = monotonic_ns(), interval_ns = now - reported_ns;
-  reported_ns = now;
-  for (uint32_t i = 0; i < SLOTS; i++) {
-    slot *at = &slots[i];
-    bool named = i >= IO_KINDS;
-    if (named && __atomic_load_n(&keys[i], __ATOMIC_ACQUIRE) <= BUSY) continue;
-    bool any = report_slot(i, interval_ns, tick_ns);
-    __atomic_store_n(&at->introduced, 0, __ATOMIC_RELAXED);
-    at->idle = any ? 0 : at->idle + 1;
-    if (!named || at->idle < IDLE_REPORTS) continue;
-    at->idle = 0;
-    forget(i);
-  }
+  if (own == NULL) return;
+  own->tick_ns = tick_ns;
+  io_table_report(own, tick_ns, tell);
 }
