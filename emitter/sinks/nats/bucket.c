@@ -8,7 +8,7 @@
 #include "flight.h"
 
 enum {
-  REQUEST_MS = 2000,
+  ANSWER_MS = 30000, /* a busy server answers late, and a question that is asked again comes behind its answer */
   HEARTBEAT_S = 5,
   SILENCE_MS = 3 * HEARTBEAT_S * 1000,
   FIRST_NUMBER = 2,
@@ -41,6 +41,13 @@ static void give_up(nats_watch *watch, const char *why) {
   rest(watch, SINK_CONTROL_RETRY_MS);
 }
 
+void nats_watch_forbidden(nats_watch *watch) {
+  char why[300];
+  if (watch->state != WATCH_ASKED) return;
+  snprintf(why, sizeof why, "this user may not read the bucket %s", watch->control->name);
+  give_up(watch, why);
+}
+
 static void begin(nats_watch *watch) {
   char inbox[160], subject[300], reply[160], request[1024];
   const char *bucket = watch->control->name;
@@ -48,7 +55,7 @@ static void begin(nats_watch *watch) {
   watch->expected = 1;
   watch->complete = false;
   watch->state = WATCH_ASKED;
-  watch->due_ms = flight_now_ms() + REQUEST_MS;
+  watch->due_ms = flight_now_ms() + ANSWER_MS;
   snprintf(inbox, sizeof inbox, "%s.control.%u", link_inbox(watch->link), watch->number);
   snprintf(reply, sizeof reply, "%s." NATS_WATCH_SUFFIX "%u", link_inbox(watch->link), watch->number);
   snprintf(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.KV_%s", bucket);
@@ -67,11 +74,13 @@ int64_t nats_watch_tick(nats_watch *watch) {
   if (!__atomic_load_n(&watch->wanted, __ATOMIC_ACQUIRE)) return INT64_MAX;
   if (flight_now_ms() < watch->due_ms) return watch->due_ms;
   char why[300];
-  snprintf(why, sizeof why, "this user may not read the bucket %s", watch->control->name);
   switch (watch->state) {
   case WATCH_RESTS: begin(watch); break;
-  case WATCH_ASKED: give_up(watch, why); break; /* the server does not answer forbidden requests */
-  case WATCH_READS: rest(watch, 0); break;      /* no heartbeat: the server has lost the consumer */
+  case WATCH_ASKED:
+    snprintf(why, sizeof why, "no answer for the bucket %s in %d s", watch->control->name, ANSWER_MS / 1000);
+    give_up(watch, why);
+    break;
+  case WATCH_READS: rest(watch, 0); break; /* no heartbeat: the server has lost the consumer */
   }
   return watch->due_ms;
 }

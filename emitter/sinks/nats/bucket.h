@@ -29,6 +29,9 @@ void nats_watch_start(nats_watch *watch);
 void nats_watch_up(nats_watch *watch);
 void nats_watch_down(nats_watch *watch);
 
+/* The server, which does not answer forbidden requests, has said so by itself. */
+void nats_watch_forbidden(nats_watch *watch);
+
 /* Begins, or gives up what took too long. Returns when it must be called next. */
 int64_t nats_watch_tick(nats_watch *watch);
 

@@ -15,7 +15,8 @@ enum {
   LOOK_MS = 1000, /* whether the program has closed the socket, of which a waiting thread is not told */
   RETRY_FIRST_MS = 500,
   RETRY_MOST_MS = 5000,
-  CONNECT_TIMEOUT_MS = 3000,
+  CONNECT_FIRST_MS = 3000, /* per server, doubled while none answers: a busy one may take longer */
+  CONNECT_MOST_MS = 24000,
   SEND_MS = 2000,
   PING_AFTER_MS = 20000, /* after this much silence */
   LOST_AFTER_MS = 60000,
@@ -64,7 +65,8 @@ static void on_error(nats_link *link, const char *text) {
     sink_report_state(link->report, LL_SINK_WARN, "nats: %s says%s", link->wire.server, text);
     return;
   }
-  if (strstr(text, "\"$JS.")) return; /* a request to JetStream: the caller reports the missing answer */
+  if (strstr(text, "\"$JS.API.CONSUMER.CREATE.")) link->callbacks.event(link->callbacks.ctx, LINK_NO_CONSUMER);
+  if (strstr(text, "\"$JS.")) return; /* other requests to JetStream can do without an answer */
   bool publish = strcasestr(text, "publish to") != NULL;
   char inbox[NATS_INBOX_PREFIX_BYTES];
   nats_inbox_prefix(link->security, inbox);
@@ -133,7 +135,7 @@ static void live(nats_link *link) {
 }
 
 /* Tries the URL's servers in order, starting at a random one. On failure why holds the clearest reason. */
-static bool connect_to_any(nats_link *link, char *why, size_t why_bytes, bool *is_cause) {
+static bool connect_to_any(nats_link *link, int patience_ms, char *why, size_t why_bytes, bool *is_cause) {
   const char *hosts[MOST_SERVERS];
   char *copy = strdup(link->url->hosts), *rest = copy, detail[200];
   unsigned count = 0, first = 0;
@@ -146,8 +148,8 @@ static bool connect_to_any(nats_link *link, char *why, size_t why_bytes, bool *i
   for (unsigned i = 0; i < count && !connected && !is(link, &link->closing); i++) {
     nats_problem problem;
     char text[256];
-    connected = wire_connect(&link->wire, hosts[(first % count + i) % count], link->security, link->name,
-                             CONNECT_TIMEOUT_MS, &problem, detail, sizeof detail);
+    connected = wire_connect(&link->wire, hosts[(first % count + i) % count], link->security, link->name, patience_ms,
+                             &problem, detail, sizeof detail);
     if (connected || *is_cause) continue;
     *is_cause = nats_explain_problem(problem, detail, link->url, link->security, text, sizeof text);
     snprintf(why, why_bytes, "%s", text);
@@ -192,12 +194,12 @@ static void pause_for(nats_link *link, int ms) {
 static void *keep(void *ctx) {
   nats_link *link = ctx;
   sink_thread_begins();
-  int pause_ms = RETRY_FIRST_MS;
+  int pause_ms = RETRY_FIRST_MS, patience_ms = CONNECT_FIRST_MS;
   bool loss_told = false; /* after a reported loss "unreachable" is not reported, but any clearer cause is */
   while (!is(link, &link->closing)) {
     char why[256];
     bool is_cause;
-    if (connect_to_any(link, why, sizeof why, &is_cause)) {
+    if (connect_to_any(link, patience_ms, why, sizeof why, &is_cause)) {
       if (subscribe_to_answers(link)) {
         announce_up(link);
         live(link);
@@ -205,6 +207,7 @@ static void *keep(void *ctx) {
       announce_down(link);
       loss_told = true;
       pause_ms = RETRY_FIRST_MS;
+      patience_ms = CONNECT_FIRST_MS;
     } else if (!is(link, &link->closing)) {
       if (is_cause)
         sink_report_cause(link->report, "%s; trying again", why);
@@ -213,6 +216,7 @@ static void *keep(void *ctx) {
     }
     pause_for(link, pause_ms);
     pause_ms = pause_ms * 2 < RETRY_MOST_MS ? pause_ms * 2 : RETRY_MOST_MS;
+    patience_ms = patience_ms * 2 < CONNECT_MOST_MS ? patience_ms * 2 : CONNECT_MOST_MS;
   }
   OPENSSL_thread_stop();
   pthread_mutex_lock(&link->mutex);

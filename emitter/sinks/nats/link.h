@@ -7,7 +7,12 @@
 
 typedef struct nats_link nats_link;
 
-typedef enum link_event { LINK_UP, LINK_DOWN, LINK_FORBIDDEN } link_event;
+typedef enum link_event {
+  LINK_UP,
+  LINK_DOWN,
+  LINK_FORBIDDEN,   /* this user may not publish the batches */
+  LINK_NO_CONSUMER, /* this user may not create the consumer that was asked for */
+} link_event;
 
 typedef struct link_callbacks {
   void *ctx;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SERVERS = 64, CONNECT_TIMEOUT_MS = 3000, PING_INTERVAL_MS = 20000 };
+enum { MAX_SERVERS = 64, CONNECT_TIMEOUT_MS = 10000, PING_INTERVAL_MS = 20000 };
 
 /* natsOptions_SetURL would make user and password part of the library's own messages. */
 static natsStatus set_servers(natsOptions *options, const sink_url *url) {

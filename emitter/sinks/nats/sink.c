@@ -158,6 +158,7 @@ static void on_event(void *ctx, link_event event) {
     nats_watch_down(&sink->watch);
     flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the connection was lost");
     break;
+  case LINK_NO_CONSUMER: nats_watch_forbidden(&sink->watch); break;
   case LINK_FORBIDDEN:
     set(&sink->forbidden, true);
     set(&sink->troubled, true);

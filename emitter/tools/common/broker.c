@@ -32,20 +32,25 @@ static void on_nats_error(natsConnection *connection, natsSubscription *subscrip
   if (status == NATS_NOT_PERMITTED) __atomic_store_n(&((tool_nats *)nats)->forbidden, true, __ATOMIC_RELEASE);
 }
 
-bool tool_nats_open(tool_nats *nats, const tool_broker *broker, const char *name, int wait_ms, char *error,
-                    size_t error_bytes) {
+static natsStatus wait_at_most(tool_nats *nats, int64_t wait_ms) {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = wait_ms;
+  jsCtx_Destroy(nats->js);
+  nats->js = NULL;
+  return natsConnection_JetStream(&nats->js, nats->connection, &options);
+}
+
+bool tool_nats_open(tool_nats *nats, const tool_broker *broker, const char *name, char *error, size_t error_bytes) {
   *nats = (tool_nats){0};
   natsOptions *options = nats_options_new(&broker->url, &broker->security, name, error, error_bytes);
   if (!options) return false;
   natsOptions_SetAllowReconnect(options, false);
   natsOptions_SetErrorHandler(options, on_nats_error, nats);
-  jsOptions js_options;
-  jsOptions_Init(&js_options);
-  js_options.Wait = wait_ms;
   natsStatus status = natsConnection_Connect(&nats->connection, options);
   if (status != NATS_OK)
     nats_explain(status, &broker->url, &broker->security, error, error_bytes);
-  else if ((status = natsConnection_JetStream(&nats->js, nats->connection, &js_options)) != NATS_OK)
+  else if ((status = wait_at_most(nats, TOOL_TIMEOUT_MS)) != NATS_OK)
     snprintf(error, error_bytes, "nats: %s", natsStatus_GetText(status));
   natsOptions_Destroy(options);
   if (status == NATS_OK) return true;
@@ -69,6 +74,19 @@ bool tool_nats_forbade(tool_nats *nats) {
   for (int i = 0; i < 20 && !__atomic_load_n(&nats->forbidden, __ATOMIC_ACQUIRE); i++)
     nats_Sleep(5); /* another thread reports it */
   return __atomic_load_n(&nats->forbidden, __ATOMIC_ACQUIRE);
+}
+
+natsStatus tool_nats_ask(tool_nats *nats, tool_nats_question question, void *of) {
+  enum { FIRST_MS = 500, LAST_MS = 16000 };
+  natsStatus status = NATS_TIMEOUT;
+  __atomic_store_n(&nats->forbidden, false, __ATOMIC_RELEASE);
+  for (int64_t wait_ms = FIRST_MS; status == NATS_TIMEOUT && wait_ms <= LAST_MS; wait_ms *= 2) {
+    status = wait_at_most(nats, wait_ms);
+    if (status == NATS_OK) status = question(nats, wait_ms, of);
+    if (status == NATS_TIMEOUT && tool_nats_forbade(nats)) status = NATS_NOT_PERMITTED;
+  }
+  natsStatus again = wait_at_most(nats, TOOL_TIMEOUT_MS);
+  return status == NATS_OK ? again : status;
 }
 
 /* Keeps the clearest connection error, since a metadata request reports only a timeout. */

@@ -26,11 +26,18 @@ typedef struct tool_nats {
   bool forbidden; /* the server refused a request since this was last cleared */
 } tool_nats;
 
-/* Requests to JetStream time out after wait_ms: the server does not answer forbidden ones. On failure writes one line
- * into error and leaves nothing to close. */
-bool tool_nats_open(tool_nats *nats, const tool_broker *broker, const char *name, int wait_ms, char *error,
-                    size_t error_bytes);
+/* Requests to JetStream time out after TOOL_TIMEOUT_MS. On failure writes one line into error and leaves nothing to
+ * close. */
+bool tool_nats_open(tool_nats *nats, const tool_broker *broker, const char *name, char *error, size_t error_bytes);
 void tool_nats_close(tool_nats *nats);
+
+/* A request of at most wait_ms, which is that of nats->js too. Its answer goes into `of`. */
+typedef natsStatus (*tool_nats_question)(tool_nats *nats, int64_t wait_ms, void *of);
+
+/* A server never answers what it forbids, and a busy one answers late: asks again, each time with twice the patience,
+ * half a minute in all. NATS_NOT_PERMITTED: it was forbidden; NATS_TIMEOUT: that could not be found out. Changes
+ * nats->js. */
+natsStatus tool_nats_ask(tool_nats *nats, tool_nats_question question, void *of);
 
 /* The server's error text for the last call. */
 const char *tool_nats_error(natsStatus status);

@@ -7,8 +7,6 @@
 #include "names.h"
 #include "store.h"
 
-enum { WAIT_MS = 3000 };
-
 struct store {
   tool_broker broker;
   tool_nats nats;
@@ -37,6 +35,14 @@ static void nats_close(store *s) {
   nats_Close();
 }
 
+static natsStatus find_bucket(tool_nats *nats, int64_t wait_ms, void *name) {
+  (void)wait_ms;
+  kvStore *bucket = NULL;
+  natsStatus status = js_KeyValue(&bucket, nats->js, name);
+  kvStore_Destroy(bucket);
+  return status;
+}
+
 static store *nats_open(const char *url, char error[ERROR_BYTES]) {
   store *s = calloc(1, sizeof *s);
   if (!s || !tool_broker_read(&s->broker, url, error, ERROR_BYTES)) {
@@ -45,8 +51,9 @@ static store *nats_open(const char *url, char error[ERROR_BYTES]) {
   }
   const char *name = sink_url_parameter(&s->broker.url, "control");
   s->name = name && strcmp(name, "on") != 0 && strcmp(name, "off") != 0 ? name : NATS_DEFAULT_CONTROL;
-  if (tool_nats_open(&s->nats, &s->broker, "lifeline-activate", WAIT_MS, error, ERROR_BYTES)) {
-    natsStatus status = js_KeyValue(&s->bucket, s->nats.js, s->name);
+  if (tool_nats_open(&s->nats, &s->broker, "lifeline-activate", error, ERROR_BYTES)) {
+    natsStatus status = tool_nats_ask(&s->nats, find_bucket, (void *)s->name);
+    if (status == NATS_OK) status = js_KeyValue(&s->bucket, s->nats.js, s->name);
     if (status == NATS_OK) return s;
     explain(s, status, "read", error);
   }
@@ -61,7 +68,7 @@ static bool nats_read(store *s, activations *all, char error[ERROR_BYTES]) {
   kvWatchOptions_Init(&options);
   options.IgnoreDeletes = true;
   natsStatus status = kvStore_WatchAll(&watcher, s->bucket, &options);
-  while (status == NATS_OK && (status = kvWatcher_Next(&entry, watcher, WAIT_MS)) == NATS_OK && entry) {
+  while (status == NATS_OK && (status = kvWatcher_Next(&entry, watcher, TOOL_TIMEOUT_MS)) == NATS_OK && entry) {
     const char *id = kvEntry_Key(entry), *line = kvEntry_Value(entry);
     if (kvEntry_ValueLen(entry) > 0) activations_put(all, id, strlen(id), line, (size_t)kvEntry_ValueLen(entry));
     kvEntry_Destroy(entry);

@@ -8,7 +8,7 @@
 #include "conf.h"
 #include "doctor.h"
 
-enum { WAIT_MS = 5000, PROBE_BYTES = 8 << 20 };
+enum { WAIT_MS = 30000, PROBE_BYTES = 8 << 20 };
 
 typedef struct session {
   const tool_broker *broker;
@@ -90,8 +90,11 @@ static long check_settings(session *s, const char *topic) {
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resources[0], &count);
     judge_settings(topic, entries, count);
     size = atol(setting(entries, count, "max.message.bytes"));
-  } else {
+  } else if (event && !rd_kafka_event_error(event)) {
     report(SKIPPED, "topic", "this user may not see the limits of %s", topic);
+  } else {
+    report(WARN, "topic", "cannot find out the limits of %s: %s", topic,
+           event ? rd_kafka_event_error_string(event) : "no answer");
   }
   if (event) rd_kafka_event_destroy(event);
   rd_kafka_queue_destroy(queue);

@@ -7,30 +7,50 @@
 #include "names.h"
 #include "options.h"
 
-enum { WAIT_MS = 1000, FAIR_DUPLICATES_S = 10 };
+enum { FAIR_DUPLICATES_S = 10 };
 
 #define NO_SUCH_STREAM "lifeline-doctor-expects-another-stream"
 
 /* The server's answer to a message whose header forbids storing it: the server checks permissions first. */
 typedef enum answer { STORED_NOTHING, NOBODY, FORBIDDEN, NO_ANSWER } answer;
 
+typedef struct probed {
+  const char *subject;
+  natsMsg *reply;
+} probed;
+
+static natsStatus ask_to_publish(tool_nats *nats, int64_t wait_ms, void *of) {
+  probed *p = of;
+  natsMsg *message = NULL;
+  natsStatus status = natsMsg_Create(&message, p->subject, NULL, NULL, 0);
+  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Expected-Stream", NO_SUCH_STREAM);
+  if (status == NATS_OK) status = natsConnection_RequestMsg(&p->reply, nats->connection, message, wait_ms);
+  natsMsg_Destroy(message);
+  return status;
+}
+
 /* Writes the name of the stream that takes the subject. */
 static answer probe(tool_nats *nats, const char *subject, char *stream, size_t bytes) {
-  natsMsg *message = NULL, *reply = NULL;
-  __atomic_store_n(&nats->forbidden, false, __ATOMIC_RELEASE);
-  natsStatus status = natsMsg_Create(&message, subject, NULL, NULL, 0);
-  if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Expected-Stream", NO_SUCH_STREAM);
-  if (status == NATS_OK) status = natsConnection_RequestMsg(&reply, nats->connection, message, WAIT_MS);
+  probed p = {.subject = subject};
+  natsStatus status = tool_nats_ask(nats, ask_to_publish, &p);
   *stream = 0;
-  const char *found = status == NATS_OK ? strstr(natsMsg_GetData(reply), "\"stream\":\"") : NULL;
+  const char *found = status == NATS_OK ? strstr(natsMsg_GetData(p.reply), "\"stream\":\"") : NULL;
   if (found) snprintf(stream, bytes, "%.*s", (int)strcspn(found + 10, "\""), found + 10);
-  answer is = status == NATS_OK              ? STORED_NOTHING
-              : status == NATS_NO_RESPONDERS ? NOBODY
-              : tool_nats_forbade(nats)      ? FORBIDDEN
-                                             : NO_ANSWER;
-  natsMsg_Destroy(reply);
-  natsMsg_Destroy(message);
-  return is;
+  natsMsg_Destroy(p.reply);
+  switch (status) {
+  case NATS_OK: return STORED_NOTHING;
+  case NATS_NO_RESPONDERS: return NOBODY;
+  case NATS_NOT_PERMITTED: return FORBIDDEN;
+  default: return NO_ANSWER;
+  }
+}
+
+/* Why a question of this check has no answer. */
+static void report_unknown(const char *check, natsStatus status, const char *what) {
+  if (status == NATS_NOT_PERMITTED)
+    report(SKIPPED, check, "this user may not see %s", what);
+  else
+    report(WARN, check, "cannot find out %s: %s", what, tool_nats_error(status));
 }
 
 static bool check_publishing(const tool_broker *broker, tool_nats *nats, const char *wanted) {
@@ -91,10 +111,16 @@ static void check_room(const jsStreamInfo *info) {
            bytes_text((double)c->MaxBytes), bytes_text(held));
 }
 
+static natsStatus ask_for_account(tool_nats *nats, int64_t wait_ms, void *of) {
+  (void)wait_ms; /* in nats->js, as for all of JetStream */
+  return js_GetAccountInfo(of, nats->js, NULL, NULL);
+}
+
 static void check_disk(tool_nats *nats) {
   jsAccountInfo *info = NULL;
-  if (js_GetAccountInfo(&info, nats->js, NULL, NULL) != NATS_OK) {
-    report(SKIPPED, "storage", "this user may not see the account's limits");
+  natsStatus status = tool_nats_ask(nats, ask_for_account, &info);
+  if (status != NATS_OK) {
+    report_unknown("storage", status, "the account's limits");
     return;
   }
   double used = (double)info->Store, most = (double)info->Limits.MaxStore;
@@ -106,36 +132,57 @@ static void check_disk(tool_nats *nats) {
   jsAccountInfo_Destroy(info);
 }
 
+typedef struct streamed {
+  const char *name;
+  jsStreamInfo *info;
+} streamed;
+
+static natsStatus ask_for_stream(tool_nats *nats, int64_t wait_ms, void *of) {
+  (void)wait_ms;
+  streamed *s = of;
+  return js_GetStreamInfo(&s->info, nats->js, s->name, NULL, NULL);
+}
+
 static void check_stream(tool_nats *nats, const char *name) {
-  jsStreamInfo *info = NULL;
-  natsStatus status = js_GetStreamInfo(&info, nats->js, name, NULL, NULL);
+  streamed s = {.name = name};
+  char what[300];
+  snprintf(what, sizeof what, "the limits of %s", name);
+  natsStatus status = tool_nats_ask(nats, ask_for_stream, &s);
   if (status == NATS_OK) {
-    check_limits(info->Config, name);
-    check_room(info);
+    check_limits(s.info->Config, name);
+    check_room(s.info);
   } else if (status == NATS_NOT_FOUND) {
     report(FAIL, "stream", "%s is missing; create it with lifeline-setup", name);
   } else {
-    report(SKIPPED, "stream", "this user may not see the limits of %s", name);
+    report_unknown("stream", status, what);
   }
-  jsStreamInfo_Destroy(info);
+  jsStreamInfo_Destroy(s.info);
+}
+
+static natsStatus ask_for_bucket(tool_nats *nats, int64_t wait_ms, void *name) {
+  (void)wait_ms;
+  kvStore *bucket = NULL;
+  natsStatus status = js_KeyValue(&bucket, nats->js, name);
+  kvStore_Destroy(bucket);
+  return status;
 }
 
 static void check_control(const tool_broker *broker, tool_nats *nats) {
   const char *wish = sink_url_parameter(&broker->url, "control");
   const char *name = wish && strcmp(wish, "on") != 0 ? wish : NATS_DEFAULT_CONTROL;
   char subject[300], stream[256];
-  kvStore *bucket = NULL;
   if (strcmp(name, "off") == 0) {
     report(OK, "activations", "control=off: programs read none");
     return;
   }
-  natsStatus status = js_KeyValue(&bucket, nats->js, name);
-  kvStore_Destroy(bucket);
+  natsStatus status = tool_nats_ask(nats, ask_for_bucket, (void *)name);
   if (status == NATS_NOT_FOUND)
     report(WARN, "activations",
            "the bucket %s is missing, so that activations have no effect; create it with lifeline-setup", name);
-  else if (status != NATS_OK)
+  else if (status == NATS_NOT_PERMITTED)
     report(WARN, "activations", "this user may not read the bucket %s, so that activations have no effect", name);
+  else if (status != NATS_OK)
+    report_unknown("activations", status, "whether they can be read");
   else
     report(OK, "activations", "they are read from the bucket %s", name);
   snprintf(subject, sizeof subject, "$KV.%s.lifeline-doctor", name);
@@ -167,7 +214,7 @@ void check_nats(const tool_broker *broker) {
   char error[512];
   tool_nats nats;
   const char *stream = sink_url_parameter(&broker->url, "stream"), *mode = sink_url_parameter(&broker->url, "mode");
-  if (!tool_nats_open(&nats, broker, "lifeline-doctor", WAIT_MS, error, sizeof error)) {
+  if (!tool_nats_open(&nats, broker, "lifeline-doctor", error, sizeof error)) {
     report(FAIL, "credentials", "%s", error);
     return;
   }

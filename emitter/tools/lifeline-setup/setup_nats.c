@@ -170,7 +170,7 @@ static bool has_jetstream(jsCtx *js, const setup_wishes *wishes, char *error, si
 
 bool setup_nats(const setup_wishes *wishes, char *error, size_t error_bytes) {
   tool_nats nats;
-  if (!tool_nats_open(&nats, &wishes->broker, "lifeline-setup", 5000, error, error_bytes)) return false;
+  if (!tool_nats_open(&nats, &wishes->broker, "lifeline-setup", error, error_bytes)) return false;
   bool asked = has_jetstream(nats.js, wishes, error, error_bytes);
   if (asked) {
     setup_streams(nats.js, wishes);
