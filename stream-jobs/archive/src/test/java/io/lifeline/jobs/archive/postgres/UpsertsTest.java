@@ -79,7 +79,8 @@ class UpsertsTest {
     try (PostgresServer server = PostgresServer.start(directory.resolve("server"), "--fast")) {
       String password = Files.readString(server.passwordFile()).strip();
       server.administer("REVOKE TEMPORARY ON DATABASE lifeline FROM PUBLIC", "CREATE ROLE plain LOGIN PASSWORD '"
-          + password + "'", "GRANT CREATE ON DATABASE lifeline TO plain");
+          + password + "'", "GRANT CREATE ON DATABASE lifeline TO plain",
+          "GRANT plain TO lifeline"); // who reads both archives below
       String url = server.url().replace("lifeline@", "plain@");
       archive(PostgresDatabases.options(url, server.passwordFile(), "plain"), Integer.MAX_VALUE);
       archive(PostgresDatabases.options(server.url(), server.passwordFile(), "owner"), Integer.MAX_VALUE);
