@@ -1,6 +1,6 @@
 -- What the generator-fleet study used of R-GMA. Its primary producers are the emitters, its continuous query is
--- SELECT ... FROM generators ... EMIT CHANGES, which needs no statement here. The study's own message, as the program fleet
--- emits it, is the stream generator_readings.
+-- SELECT ... FROM generators ... EMIT CHANGES, which needs no statement here. The study sent messages of its own, which, as the
+-- program fleet emits them, are the stream generator_readings.
 
 SET 'auto.offset.reset' = 'earliest';
 
@@ -58,7 +58,7 @@ CREATE TABLE generators_rtt WITH (KAFKA_TOPIC = 'lifeline.ksql.generators_rtt') 
   GROUP BY host
   EMIT CHANGES;
 
--- The same two queries of the fleet's readings.
+-- The same two queries of the readings of the fleet.
 CREATE TABLE generator_readings_latest WITH (KAFKA_TOPIC = 'lifeline.ksql.generator_readings_latest') AS
   SELECT
     generator,

@@ -40,7 +40,7 @@ public record Webhook(String id, String url, String type, String program, String
 
   /** Returns a URL without what may be a secret in it: many services have one in the path. */
   public static String shown(String url) {
-    return url.replaceFirst("^([^/?#]*//[^/?#]*/?).+$", "$1...");
+    return url.replaceFirst("^([^/?#]*//[^/?#]*+/?+).+$", "$1...");
   }
 
   /** Returns what selects its events; null if it gets none. */
