@@ -168,10 +168,22 @@ static void say_line(const char *line) {
   say("%s", line);
 }
 
+/* One that this /proc hides may exist: it is followed if it appears. */
+static bool have_processes(const probe_options *options, int proc) {
+  for (unsigned i = 0; i < options->pid_count; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "%u", options->pids[i]);
+    if (faccessat(proc, name, F_OK, 0) == 0 || kill((pid_t)options->pids[i], 0) == 0 || errno != ESRCH) continue;
+    say("--pid: there is no process %s", name);
+    return false;
+  }
+  return true;
+}
+
 static bool start(probe *all) {
   const probe_options *options = &all->options;
   int proc = open_directory(options->proc), sys = open_directory(options->sys);
-  if (proc < 0 || sys < 0) return false;
+  if (proc < 0 || sys < 0 || !have_processes(options, proc)) return false;
   if (wants(all, SAMPLE_CLOCK))
     broker_clock_open(&all->broker_clock, options->url != NULL ? options->url : getenv("LIFELINE_URL"));
   if (options->netns != NULL && !space_enter(options->netns)) {

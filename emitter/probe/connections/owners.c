@@ -35,8 +35,8 @@ static uint32_t inode_of(char *link) {
 
 static void say_forbidden(uint32_t pid) {
   SAY_ONCE(
-      "the descriptors of other users' processes, such as %u, cannot be read: their connections are not sampled; run "
-      "the probe as root or with CAP_SYS_PTRACE",
+      "the descriptors of other users' processes, such as %u, cannot be read: their connections are not sampled; the "
+      "probe lacks CAP_SYS_PTRACE, which root has outside of containers",
       pid);
 }
 

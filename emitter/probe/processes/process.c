@@ -57,8 +57,8 @@ static bool sample_io(target *one) {
     bool forbidden = errno == EACCES || errno == EPERM;
     if (!process_stat_read(one->directory, "stat", &now) || now.ended) return true;
     if (forbidden)
-      SAY_ONCE("/proc/PID/io of other users' processes cannot be read: host.process.io of them is not emitted; run the "
-               "probe as root or with CAP_SYS_PTRACE");
+      SAY_ONCE("/proc/PID/io of other users' processes cannot be read: host.process.io of them is not emitted; the "
+               "probe lacks CAP_SYS_PTRACE, which root has outside of containers");
     return false;
   }
   if (!text_value(text, "rchar:", &read) || !text_value(text, "wchar:", &written)) return false;

@@ -223,9 +223,8 @@ bool targets_refresh(targets *all, const target_root *roots, unsigned root_count
     return false;
   }
   if (process_scan_find(&all->scan, 1) == NULL)
-    SAY_ONCE(
-        "/proc hides the processes of other users (mount option hidepid): only this user's are sampled; run as root "
-        "or in the group of its option gid=");
+    SAY_ONCE("/proc hides the processes of other users (mount option hidepid): only this user's are sampled; the "
+             "probe lacks CAP_SYS_PTRACE, which root has outside of containers, or the group of that option gid=");
   if (all->refreshed_ns == 0) identify_chosen(all);
   cgroup_members members = cgroup_members_read(all->sys, choice->cgroups, choice->cgroup_count);
   bool changed = false;

@@ -154,14 +154,14 @@ os._exit(0)
             self.probe("--program", "a-program-*-15-bytes", "--count", 2, "--every", "100ms", "--sample", "process")
             self.assertEqual({e["process"] for e in self.events("host.process")}, {child.pid})
 
-    def test_a_process_that_does_not_exist_is_no_harm(self):
+    def test_a_process_that_does_not_exist_is_an_error(self):
         child = self.child(SLEEP)
         child.stdout.readline()
         pid = child.pid
         child.kill()
         child.wait()
-        err = self.probe("--pid", pid, "--count", 2, "--every", "20ms", "--sample", "process,tcp")
-        self.assertEqual(err, f"lifeline-probe: there is no process {pid}, or it is hidden\n")
+        err = self.probe("--pid", pid, "--count", 2, "--every", "20ms", "--sample", "process,tcp", status=1)
+        self.assertEqual(err, f"lifeline-probe: --pid: there is no process {pid}\n")
         self.assertEqual(self.events("host.process"), [])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can choose the next pid")
