@@ -1,10 +1,12 @@
 /* lifeline-run: starts a program with the preload that measures its I/O.
  *
- * It only sets the environment and becomes the program: pid, descriptors and signals are the program's own. What the
- * preload cannot measure is found out from the file, and said in a line; the program starts in any case. */
+ * It sets the environment, leaves the run's agent behind if short processes are to be no emitters, and becomes the
+ * program: pid, descriptors and signals are the program's own. What the preload cannot measure is found out from the
+ * file, and said in a line; the program starts in any case. */
 #include <lifeline/lifeline.h>
 
 #include "program.h"
+#include "run-agent.h"
 #include "settings.h"
 
 #include <errno.h>
@@ -30,6 +32,7 @@ static const char usage[] =
     "  --names HOW       names of files and peers: full, hash (keyed, see --key-file), none (full)\n"
     "  --key-file FILE   key of hashed names, made if missing (~/.config/lifeline/names.key)\n"
     "  --redact GLOB     files to report as \"(redacted)\"; may be given several times\n"
+    "  --emitters WHICH  processes that are emitters: all, or long, those that live for a second (all)\n"
     "  --targets N       how many files and peers to report at once, 0 to 1024; the rest is summed up (1024)\n"
     "  --help, --version\n"
     "\n"
@@ -132,7 +135,7 @@ static bool load_key(const char *path) {
 /* --- what the preload reads --- */
 
 typedef struct wishes {
-  const char *what, *url, *interval, *names, *key_file, *targets;
+  const char *what, *url, *interval, *names, *key_file, *targets, *emitters;
   char redact[IO_REDACT_BYTES];
 } wishes;
 
@@ -158,8 +161,7 @@ static bool set(const char *variable, const char *value) {
 }
 
 /* 0, or the exit status. */
-static int prepare(const wishes *wanted) {
-  io_settings settings;
+static int prepare(const wishes *wanted, io_settings *settings) {
   char why[200];
   if (!set("LIFELINE_URL", wanted->url) || !set("LIFELINE_RUN_FOR", wanted->what) ||
       !set("LIFELINE_RUN_NAMES", wanted->names) || !set("LIFELINE_RUN_TARGETS", wanted->targets) ||
@@ -168,9 +170,17 @@ static int prepare(const wishes *wanted) {
     return wrong_usage("no memory", "");
   bool hash = wanted->names != NULL && strcmp(wanted->names, "hash") == 0;
   if (hash && !load_key(wanted->key_file)) return 2;
-  if (!io_settings_load(&settings, getenv, why, sizeof why)) return wrong_usage(why, "");
+  if (!io_settings_load(settings, getenv, why, sizeof why)) return wrong_usage(why, "");
   setenv("LIFELINE_BUDGET_BYTES", "16777216", 0); /* sums need little, and each process of a server has rings */
   return 0;
+}
+
+static unsigned seconds_of(const char *interval) {
+  enum { USUAL_S = 10 };
+  char *unit;
+  if (interval == NULL) return USUAL_S;
+  unsigned number = (unsigned)strtoul(interval, &unit, 10);
+  return *unit == 'h' ? number * 3600 : *unit == 'm' ? number * 60 : number;
 }
 
 static bool add_redaction(wishes *wanted, const char *glob) {
@@ -180,13 +190,18 @@ static bool add_redaction(wishes *wanted, const char *glob) {
 }
 
 int main(int argc, char **argv) {
-  enum { FOR = 256, URL, INTERVAL, NAMES, KEY_FILE, REDACT, TARGETS, HELP, VERSION };
-  static const struct option names[] = {
-      {"for", required_argument, NULL, FOR},           {"url", required_argument, NULL, URL},
-      {"interval", required_argument, NULL, INTERVAL}, {"names", required_argument, NULL, NAMES},
-      {"key-file", required_argument, NULL, KEY_FILE}, {"redact", required_argument, NULL, REDACT},
-      {"targets", required_argument, NULL, TARGETS},   {"help", no_argument, NULL, HELP},
-      {"version", no_argument, NULL, VERSION},         {NULL, 0, NULL, 0}};
+  enum { FOR = 256, URL, INTERVAL, NAMES, KEY_FILE, REDACT, TARGETS, EMITTERS, HELP, VERSION };
+  static const struct option names[] = {{"for", required_argument, NULL, FOR},
+                                        {"url", required_argument, NULL, URL},
+                                        {"interval", required_argument, NULL, INTERVAL},
+                                        {"names", required_argument, NULL, NAMES},
+                                        {"key-file", required_argument, NULL, KEY_FILE},
+                                        {"redact", required_argument, NULL, REDACT},
+                                        {"targets", required_argument, NULL, TARGETS},
+                                        {"emitters", required_argument, NULL, EMITTERS},
+                                        {"help", no_argument, NULL, HELP},
+                                        {"version", no_argument, NULL, VERSION},
+                                        {NULL, 0, NULL, 0}};
   static wishes wanted;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", names, NULL)) != -1;) {
@@ -196,6 +211,7 @@ int main(int argc, char **argv) {
     case INTERVAL: wanted.interval = optarg; break;
     case NAMES: wanted.names = optarg; break;
     case KEY_FILE: wanted.key_file = optarg; break;
+    case EMITTERS: wanted.emitters = optarg; break;
     case TARGETS: wanted.targets = optarg; break;
     case REDACT:
       if (add_redaction(&wanted, optarg)) break;
@@ -208,7 +224,14 @@ int main(int argc, char **argv) {
   if (optind == argc) return wrong_usage("no program", "");
   if (wanted.interval != NULL && !is_interval(wanted.interval))
     return wrong_usage("--interval must be from 1s to 1h, such as 1s or 5m, not ", wanted.interval);
-  int status = prepare(&wanted);
+  if (wanted.emitters != NULL && strcmp(wanted.emitters, "long") != 0 && strcmp(wanted.emitters, "all") != 0)
+    return wrong_usage("--emitters must be long or all, not ", wanted.emitters);
+  if (wanted.emitters != NULL && wanted.targets != NULL && strcmp(wanted.emitters, "long") == 0 &&
+      strtoul(wanted.targets, NULL, 10) == 0)
+    return wrong_usage("--emitters long needs --targets of 1 at least, not ", wanted.targets);
+  static io_settings settings;
+  unsetenv("LIFELINE_RUN_PAGE"); /* of a run that started this one */
+  int status = prepare(&wanted, &settings);
   if (status != 0) return status;
   const char *url = getenv("LIFELINE_URL");
   if (url == NULL || *url == '\0') return wrong_usage("no sink: give --url or set LIFELINE_URL", "");
@@ -217,6 +240,9 @@ int main(int argc, char **argv) {
   bool harmful = false;
   const char *why = program_find(argv[optind], file, sizeof file) ? program_unmeasurable(file, &harmful) : NULL;
   if (why != NULL) fprintf(stderr, "lifeline-run: warning: %s is not measured: %s\n", argv[optind], why);
+  bool only_long = wanted.emitters != NULL && strcmp(wanted.emitters, "long") == 0 && find_preload(preload);
+  if (only_long && settings.on && !run_agent_start(&settings, seconds_of(wanted.interval)))
+    warn("every process is an emitter: --emitters long needs 4 MB in /dev/shm, and not to be process 1", "");
   if (!find_preload(preload))
     warn("the program is not measured: liblifeline-preload.so is not installed beside the library", "");
   else if (!harmful && !set_preload(preload))

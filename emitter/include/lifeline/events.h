@@ -79,6 +79,19 @@ LL_EVENT(io_target, "io.target", LL_INFO,
          (u64, errors, ""),
          (u32, open, ""));
 
+/* what all processes of one program in a run did with one file or peer, by one kind of operation; from the agent of `lifeline run --emitters long`, once per interval, instead of `io.target`. Processes that were killed are included */
+LL_EVENT(io_run, "io.run", LL_INFO,
+         (string, process, ""),
+         (string, operation, ""),
+         (string, name, ""),
+         (u64, interval, "ns"),
+         (u64, count, ""),
+         (u64, nbytes, "B"),
+         (u64, duration, "ns"),
+         (u64, longest, "ns"),
+         (u64, again, ""),
+         (u64, errors, ""));
+
 /* what one operation was for; only of operations whose caliper is at resolution `full` */
 LL_EVENT(io_operation, "io.operation", LL_INFO,
          (u64, id, ""),
@@ -89,7 +102,8 @@ LL_EVENT(io_operation, "io.operation", LL_INFO,
 /* forked children that ended, or became other programs, before they were measured as emitters of their own; once per interval if there were any */
 LL_EVENT(io_unseen, "io.unseen", LL_INFO,
          (u64, children, ""),
-         (u64, operations, ""));
+         (u64, operations, ""),
+         (u64, nbytes, "B"));
 
 /* name of a target, once per interval before its first `io.operation` */
 LL_EVENT(io_name, "io.name", LL_INFO,

@@ -131,19 +131,19 @@ __attribute__((noinline)) static io_target name_at_length(const char *link, io_k
 }
 
 /* snprintf needs more than a kilobyte of the stack. */
-static void write_link(int fd, char link[32]) {
+static void write_link(int fd, char link[40]) {
   char digits[12], *first = digits + sizeof digits;
   *--first = '\0';
   do
     *--first = (char)('0' + fd % 10);
   while ((fd /= 10) > 0);
-  strcpy(stpcpy(link, "/proc/self/fd/"), first);
+  strcpy(stpcpy(link, "/proc/thread-self/fd/"), first); /* of a thread: the first one may have ended */
 }
 
 /* A file is named by the path under which it is open, which survives renames and needs no current directory. The stack
  * of a signal handler may have no room for a long one. */
 static io_target name_file(int fd, io_kind kind, const struct stat *status) {
-  char link[32], path[256];
+  char link[40], path[256];
   write_link(fd, link);
   ssize_t bytes = readlink(link, path, sizeof path);
   if (bytes == sizeof path && !io_is_on_signal_stack()) return name_at_length(link, kind, status);
@@ -205,7 +205,8 @@ void io_descriptor_opened(int fd, const char *path) {
   entry *at = entry_of(fd);
   io_target target;
   if (at == NULL) return;
-  bool is_name = path != NULL && path[0] == '/' && strncmp(path, "/proc/self/", 11) != 0;
+  bool is_name = path != NULL && path[0] == '/' && strncmp(path, "/proc/self/", 11) != 0 &&
+                 strncmp(path, "/proc/thread-self/", 18) != 0;
   if (is_name && !io_is_here()) return;
   if (is_name && io_target_is_secret(path))
     set(at, word_of(IO_UNKNOWN, FILE_NAMED | REDACTED, io_target_find(IO_DISK, IO_NAME_REDACTED, true)));

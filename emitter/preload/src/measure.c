@@ -8,14 +8,18 @@
 #include "waits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <lifeline/events.h>
+#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +27,7 @@
 enum {
   FORKED_CALLS = 16, /* a child that does more, or lives longer, does not exec at once */
   FORKED_NS = 100000000,
+  SHORT_NS = 1000000000, /* what lives longer becomes an emitter, if there is a table of the run */
   REFUSED_NS = 1000000000,
   FINISH_MS = 250,
 };
@@ -120,6 +125,8 @@ static bool may_start_here(bool masked_wait) {
   return gettid() != getpid() && monotonic_ns() - io_page->refused_ns > REFUSED_NS;
 }
 
+static void report(void *unused, double tick_ns);
+
 static void make_known(const io_caliper *caliper) {
   if (caliper != NULL) ll_caliper_unmark(ll_caliper_begin_slowly(caliper->type));
 }
@@ -133,8 +140,20 @@ static void make_all_known(void *unused) {
       make_known(calipers[kind][way]);
 }
 
+static void prepare_emitter(void) {
+  ll_on_report(report, NULL); /* a forked child has its parent's */
+  /* What the library's first report needs, which takes 10 ms once there are threads. */
+  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
 static void start_emitter(void) {
+  if (io_targets_of_run() != NULL) prepare_emitter();
   if (io_on_own_stack(make_all_known, NULL)) __atomic_store_n(&io_page->state, IO_RUNNING, __ATOMIC_RELEASE);
+}
+
+static void begin_life(void) {
+  io_page->pid = (uint32_t)getpid();
+  io_page->began_ns = monotonic_ns();
 }
 
 /* Whether the calipers run from now on. The first one starts the emitter. In a forked child targets are summed up
@@ -142,13 +161,13 @@ static void start_emitter(void) {
 __attribute__((noinline, cold)) static bool wake(bool masked_wait) {
   IO_KEEPS_ERRNO;
   bool ready = io_page->state == IO_LOADED;
-  if (io_page->state == IO_FORKED) {
-    if (io_page->pid == 0) {
-      io_page->pid = (uint32_t)getpid();
-      io_page->forked_ns = monotonic_ns();
-    }
+  if (io_targets_of_run() != NULL) {
+    if (io_page->pid == 0) begin_life();
+    ready = monotonic_ns() - io_page->began_ns > SHORT_NS;
+  } else if (io_page->state == IO_FORKED) {
+    if (io_page->pid == 0) begin_life();
     ready = __atomic_load_n(&io_page->calls, __ATOMIC_RELAXED) >= FORKED_CALLS ||
-            monotonic_ns() - io_page->forked_ns > FORKED_NS;
+            monotonic_ns() - io_page->began_ns > FORKED_NS;
   }
   ready = ready && io_is_here() && has_our_pid() && may_start_here(masked_wait);
   if (ready) start_emitter();
@@ -177,10 +196,13 @@ static inline bool may_use_caliper(void) {
 
 static inline uint64_t tick(void) {
   const ll_folder *folder = ll_tls_folder;
-  return __builtin_expect(folder != NULL && folder->fast, 1) ? LL_CPU_TICK() : ll_caliper_tick();
+  if (__builtin_expect(folder != NULL && folder->fast, 1)) return LL_CPU_TICK();
+  const io_table *table = io_targets_of_run();
+  bool before_emitter = table != NULL && __atomic_load_n(&io_page->state, __ATOMIC_RELAXED) != IO_RUNNING;
+  return before_emitter && table->monotonic != 0 ? io_table_now() : ll_caliper_tick();
 }
 
-/* The emitter decides at its start which clock ticks come from. */
+/* The emitter decides at its start which clock ticks come from; in a run the agent's has decided. */
 uint64_t io_begin_later(void) {
   IO_KEEPS_ERRNO;
   if (ll_tls_folder == NULL && is_running() && may_use_caliper()) ll_caliper_unmark(ll_caliper_begin(wait_poll.type));
@@ -188,12 +210,18 @@ uint64_t io_begin_later(void) {
 }
 
 static void count_unseen_call(void) {
+  if (io_targets_of_run() != NULL) return;
   __atomic_fetch_add(&io_page->calls, 1, __ATOMIC_RELAXED);
+}
+
+static void count_unseen_bytes(uint64_t nbytes) {
+  if (io_targets_of_run() == NULL) __atomic_fetch_add(&io_page->nbytes, nbytes, __ATOMIC_RELAXED);
 }
 
 static void begin(io_operation *now, const io_caliper *caliper, bool running) {
   now->operation = (ll_operation){0, NULL};
   now->caliper = caliper;
+  now->unseen = !running;
   if (__builtin_expect(!running, 0)) count_unseen_call();
   if (running && may_use_caliper()) {
     now->operation = ll_caliper_begin(caliper->type);
@@ -213,7 +241,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
   now->fd = fd;
   now->way = way;
   now->waited = now->asked = 0;
-  now->may_wait = now->under_way = now->has_room = false;
+  now->may_wait = now->under_way = now->has_room = now->unseen = false;
   bool running = is_running(); /* before the descriptor is classified, since that needs to know the process */
   io_descriptor descriptor = io_descriptor_of(fd);
   const io_caliper *caliper = calipers[descriptor.kind][way];
@@ -291,10 +319,11 @@ void io_end(io_operation *now, int64_t result, double value) {
   bool measured = now->caliper != NULL || now->sums != NULL;
   if (moved && measured) now->ended = tick(); /* the clock is the larger part of the cost; event loops fail often */
   if (now->may_wait) io_waits_mark(now->fd, now->way, outcome_of(now, result)); /* the next one may be measured */
+  bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
+  if (__builtin_expect(now->unseen && counts_bytes, 0)) count_unseen_bytes((uint64_t)value);
   if (!measured) return;
   if (now->caliper != NULL) end_caliper(now, now->waited, moved, result, value);
   if (now->sums == NULL) return;
-  bool counts_bytes = result > 0; /* calls whose result is 0 have a value that is no number of bytes */
   if (moved)
     add_sums(now->sums, between(now->operation.began, now->ended) + now->waited, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
@@ -324,6 +353,7 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
   uint64_t ended = tick();
   bool running = is_running();
   if (!running) count_unseen_call();
+  if (!running) count_unseen_bytes((uint64_t)bytes);
   if (running && may_use_caliper()) ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
   io_sums *sums = io_target_sums(descriptor.target, way);
   if (sums != NULL) add_sums(sums, between(began, ended), (uint64_t)bytes);
@@ -348,10 +378,12 @@ void io_add_target(int fd, io_way way, const io_operation *now, int64_t bytes) {
 static void report(void *unused, double tick_ns) {
   (void)unused;
   io_targets_report(tick_ns);
+  __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED);
+  if (io_shared == NULL) return;
   uint64_t children = __atomic_exchange_n(&io_shared->children, 0, __ATOMIC_RELAXED);
   uint64_t operations = __atomic_exchange_n(&io_shared->operations, 0, __ATOMIC_RELAXED);
-  if (children > 0 || operations > 0) ll_emit(io_unseen, children, operations);
-  __atomic_fetch_add(&interval, 1, __ATOMIC_RELAXED);
+  uint64_t nbytes = __atomic_exchange_n(&io_shared->nbytes, 0, __ATOMIC_RELAXED);
+  if (children > 0 || operations > 0) ll_emit(io_unseen, children, operations, nbytes);
 }
 
 static bool wiped_by_kernel;
@@ -369,16 +401,18 @@ __attribute__((constructor)) static void start(void) {
   if (settings.on) {
     io_page = mmap(NULL, sizeof *io_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (io_page == MAP_FAILED) io_page = NULL;
-    io_shared = mmap(NULL, sizeof *io_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (io_page != NULL && io_shared != MAP_FAILED && io_descriptors_create() && io_targets_create(&settings) &&
-        ll_on_report(report, NULL) == 0) {
+    bool ready = io_page != NULL && io_descriptors_create();
+    if (ready && !io_targets_attach(&settings)) {
+      io_shared = mmap(NULL, sizeof *io_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      ready = io_shared != MAP_FAILED && io_targets_create(&settings);
+    }
+    if (ready) {
       choose_calipers();
       wiped_by_kernel = madvise(io_page, sizeof *io_page, MADV_WIPEONFORK) == 0;
       pthread_atfork(NULL, NULL, after_fork);
-      io_page->pid = (uint32_t)getpid();
+      begin_life();
+      if (io_targets_of_run() == NULL) prepare_emitter();
       io_page->state = IO_LOADED;
-      /* What the library's first report needs, which takes 10 ms once there are threads. */
-      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
       interval = 1;
       __atomic_store_n(&io_on, 1, __ATOMIC_RELEASE);
     } else {
@@ -389,16 +423,44 @@ __attribute__((constructor)) static void start(void) {
 
 /* A process that ends before it became an emitter. */
 static void leave_unseen(void) {
-  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_page->state == IO_RUNNING || io_page->calls == 0) return;
+  if (__atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || io_shared == NULL || io_page->state == IO_RUNNING ||
+      io_page->calls == 0)
+    return;
   if (!io_is_here() || !has_our_pid()) return;
   uint64_t calls = __atomic_exchange_n(&io_page->calls, 0, __ATOMIC_RELAXED);
   __atomic_fetch_add(&io_shared->children, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&io_shared->operations, calls, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&io_shared->nbytes, __atomic_exchange_n(&io_page->nbytes, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+/* The run's first process ends: what short processes have done is delivered before, as an emitter's events are. The
+ * agent needs the table to be in nobody's use to know that the run has ended, and other threads may still be adding. */
+void io_leave_run(void) {
+  enum { MOST_MS = 5000, MS_NS = 1000000 };
+  IO_KEEPS_ERRNO;
+  io_table *table = io_targets_of_run();
+  if (table == NULL || __atomic_load_n(&io_on, __ATOMIC_ACQUIRE) == 0 || !io_is_here() || !has_our_pid()) return;
+  if (table->first != (uint32_t)getpid()) return;
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, settings.page, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  uint32_t asked = __atomic_add_fetch(&table->asked, 1, __ATOMIC_SEQ_CST), answered = 0;
+  syscall(SYS_futex, &table->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+  mmap(table, sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  struct timespec moment = {0, MS_NS};
+  for (int ms = 0; ms < MOST_MS; ms++) {
+    struct stat status;
+    ssize_t got = syscall(SYS_pread64, fd, &answered, sizeof answered, offsetof(io_table, answered));
+    if (got != sizeof answered || answered >= asked || fstat(fd, &status) != 0 || status.st_nlink == 0) break;
+    if (syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0) break; /* the agent has gone */
+    syscall(SYS_nanosleep, &moment, NULL);
+  }
+  syscall(SYS_close, fd);
 }
 
 __attribute__((destructor)) static void end(void) {
   leave_unseen();
   io_last_run();
+  io_leave_run();
   __atomic_store_n(&io_on, 0, __ATOMIC_RELEASE);
 }
 

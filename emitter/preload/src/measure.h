@@ -23,6 +23,7 @@ typedef struct io_operation {
   bool may_wait;   /* of a kind that is waited for */
   bool under_way;  /* the target counts it as open */
   bool has_room;   /* a write that moved less for want of data, set before io_end */
+  bool unseen;     /* begun before the process was measured */
   uint64_t waited; /* ticks that the thread waited for this operation before it began: waits.h */
   uint64_t asked;  /* bytes that a write is to take, set before io_end; 0: a read, or not known */
 } io_operation;
@@ -89,6 +90,9 @@ void io_flush(void);
 
 /* Delivers what was measured: before an exec, or an exit without handlers. Waits a quarter of a second at most. */
 void io_finish(void);
+
+/* This process ends. If it is the run's first, waits until the agent has delivered what the run has summed up. */
+void io_leave_run(void);
 
 /* Stops measuring for good. Reports first; `why` is the end of a line that says so. */
 void io_stop(const char *why);

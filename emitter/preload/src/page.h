@@ -16,7 +16,8 @@ typedef struct io_process {
   uint32_t state;
   uint32_t pid;
   uint32_t calls;                /* before it is measured */
-  uint64_t forked_ns;            /* when the child's first operation began */
+  uint64_t nbytes;               /* that those moved */
+  uint64_t began_ns;             /* when it was loaded, or the forked child's first operation began */
   uint64_t refused_ns;           /* when a thread first was where the emitter must not be started */
   uint32_t threads;              /* of the library */
   uint64_t own[IO_OWN_MAX / 64]; /* bit set of the library's descriptors */
@@ -26,7 +27,7 @@ extern io_process *io_page;
 
 /* Shared with all descendants: what those have done that ended before they became emitters. */
 typedef struct io_unseen {
-  uint64_t children, operations;
+  uint64_t children, operations, nbytes;
 } io_unseen;
 
 extern io_unseen *io_shared;

@@ -17,10 +17,18 @@ static void *in_libseccomp(const char *name) {
   return library != NULL ? dlsym(library, name) : NULL;
 }
 
+static void *find(real_call *call) {
+  int error = errno;
+  void *address = dlsym(RTLD_NEXT, call->name);
+  __atomic_store_n(&call->address, address, __ATOMIC_RELAXED);
+  errno = error;
+  return address;
+}
+
 /* What is missing may be loaded later, so only what is there is kept. */
 void *real_find(real_call *call) {
   int error = errno;
-  void *address = dlsym(RTLD_NEXT, call->name);
+  void *address = find(call);
   if (address == NULL) address = in_libseccomp(call->name);
   __atomic_store_n(&call->address, address, __ATOMIC_RELAXED);
   errno = error;
@@ -29,5 +37,5 @@ void *real_find(real_call *call) {
 
 __attribute__((constructor(101))) static void find_all(void) {
   for (real_call *call = __start_real_calls; call < __stop_real_calls; call++)
-    real_address(call);
+    find(call);
 }

@@ -110,5 +110,7 @@ bool io_settings_load(io_settings *settings, char *(*get)(const char *variable),
     }
     settings->targets = (uint32_t)number;
   }
+  const char *page = get("LIFELINE_RUN_PAGE");
+  if (page != NULL && strlen(page) < sizeof settings->page) strcpy(settings->page, page);
   return settings->on = true;
 }

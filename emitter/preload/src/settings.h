@@ -8,6 +8,7 @@ enum {
   IO_TARGETS_DEFAULT = 1024,
   IO_TARGETS_MOST = 1024, /* the table has room for a few more, so that few names share a full bucket */
   IO_REDACT_BYTES = 2048,
+  IO_PAGE_BYTES = 128,
 };
 
 typedef enum io_names { IO_NAMES_FULL, IO_NAMES_HASH, IO_NAMES_NONE } io_names;
@@ -19,6 +20,7 @@ typedef struct io_settings {
   io_names names;
   uint64_t key[2]; /* of hashed names */
   uint32_t targets;
+  char page[IO_PAGE_BYTES];     /* file of the run's table; empty: none, every process is an emitter */
   char redact[IO_REDACT_BYTES]; /* patterns, each with a closing 0, then an empty one */
 } io_settings;
 

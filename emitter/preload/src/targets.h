@@ -7,32 +7,29 @@
  *
  * A target without an operation for two reports is forgotten, unless one is under way. Its slot has a generation, so
  * that descriptors that still refer to it are noticed.
+ *
+ * The table is the run's, in a file (table.h), if there is one; else this process's own.
  */
 #ifndef LIFELINE_PRELOAD_TARGETS_H
 #define LIFELINE_PRELOAD_TARGETS_H
 
-#include "names.h"
-
-enum { IO_SHARDS = 4 };
+#include "table.h"
 
 typedef struct io_target {
   uint16_t slot;
   uint16_t generation;
 } io_target;
 
-/* One cache line. */
-typedef struct __attribute__((aligned(64))) io_sums {
-  uint64_t count, nbytes, ticks;
-  uint64_t longest; /* ticks */
-  uint64_t again;   /* calls that would have had to wait, or were interrupted */
-  uint64_t errors;
-  int64_t open; /* operations under way; not taken by a report */
-} io_sums;
+/* From now on targets are in the run's table. False: it cannot be had. The settings must stay. */
+bool io_targets_attach(const io_settings *settings);
 
-/* False: no memory. The settings must stay. */
+/* From now on targets are in a table of this process. False: no memory. The settings must stay. */
 bool io_targets_create(const io_settings *settings);
 
-/* In a forked child, if the kernel did not wipe the sums. */
+/* The run's table if targets are in it, else NULL. */
+io_table *io_targets_of_run(void);
+
+/* In a forked child: the sums of its own table are wiped. */
 void io_targets_after_fork(void);
 
 /* The target of this name, which is added if there is room; else the one that stands for all others. */

@@ -102,6 +102,7 @@ WRAPPED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void *argumen
 #define LEAVE(name)                                                                                                    \
   WRAPPED(__attribute__((noreturn)) void, name, (int status)) {                                                        \
     io_finish();                                                                                                       \
+    io_leave_run();                                                                                                    \
     CALL(name)(status);                                                                                                \
     __builtin_unreachable();                                                                                           \
   }

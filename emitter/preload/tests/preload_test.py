@@ -436,7 +436,7 @@ class Unharmed(Preloaded):
         self.habit("fork")
         self.assertEqual((self.written("parent"), self.written("child"), self.written("grandchild")), (20, 300, 50))
         unseen = [event for event in self.events() if event["type"] == "io.unseen"]
-        self.assertEqual((sum(event["children"] for event in unseen), sum(event["operations"] for event in unseen)), (1, 3))
+        self.assertEqual(tuple(sum(event[key] for event in unseen) for key in ("children", "operations", "nbytes")), (1, 3, 300))
         self.assertEqual(self.caliper("disk.write")[0], 20 + 3 * (100 - 16) + 50 - 16)
         emitters = {event["pid"] for event in self.events()}
         self.assertEqual(len(emitters), 5)  # none is a child that only execs

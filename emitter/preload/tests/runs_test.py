@@ -1,0 +1,187 @@
+"""`lifeline-run --emitters long`: processes add to the run's table, which the agent delivers."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from preload import BIN, PYTHON, Preloaded
+
+LIMIT_S = 120
+BLOCK = 4096
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"no {what} within {LIMIT_S} s")
+        time.sleep(0.01)
+
+
+class RunsTest(Preloaded):
+    emitters = "long"
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "data"
+
+    def agents(self):
+        """Processes of this test's runs that have no preload."""
+        found = []
+        for folder in Path("/proc").iterdir():
+            try:
+                if folder.name.isdigit() and (folder / "comm").read_text() == "lifeline-run\n" and \
+                        f"LIFELINE_RING_DIR={self.rings}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(int(folder.name))
+            except OSError:
+                pass
+        return found
+
+    def end(self):
+        wait_until(lambda: not self.agents(), "end of the agent")
+
+    def sums(self, operation, process=None):
+        self.end()
+        found = {}
+        for event in self.events():
+            if event["type"] == "io.run" and event["operation"] == operation and process in (None, event["process"]):
+                found[event["name"]] = found.get(event["name"], 0) + event["nbytes"]
+        return found
+
+    def script(self, text):
+        path = self.folder / f"script-{len(list(self.folder.iterdir()))}"
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    def page(self, done):
+        """The run's table, whose path the program has printed first."""
+        return Path(done.stdout.split()[0])
+
+    def test_what_every_process_has_done_is_counted_however_it_ends(self):
+        ends = ["pass", "os._exit(0)", "os.abort()", "os.execv('/bin/true', ['true'])", "ctypes.string_at(0)", "ctypes.CDLL(None).quick_exit(0)",
+                "ctypes.CDLL(None).syscall(231, 0)" if os.uname().machine == "x86_64" else "pass"]
+        ends += [f"os.kill(os.getpid(), {int(number)})" for number in
+                 (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGKILL)]
+        program = self.script(f"""
+            import ctypes, os, resource, signal
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            print(os.environ["LIFELINE_RUN_PAGE"], flush=True)
+            for number, end in enumerate({ends!r}):
+                if os.fork() == 0:
+                    signal.signal(signal.SIGINT, signal.SIG_DFL)
+                    file = os.open({str(self.data)!r} + str(number), os.O_CREAT | os.O_WRONLY, 0o600)
+                    for block in range(number + 1):
+                        os.write(file, bytes({BLOCK}))
+                    exec(end)
+                    os._exit(0)
+                os.wait()
+            """)
+        done = self.run_measured(PYTHON, program)
+        sums = self.sums("disk.write")
+        self.assertEqual({name: sums.get(f"{self.data}{name}") for name in range(len(ends))},
+                         {name: (name + 1) * BLOCK for name in range(len(ends))})
+        self.assertFalse(self.page(done).exists())
+
+    def test_a_killed_first_process_loses_nothing(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            self.run_measured("sh", "-c", f"dd if=/dev/zero of={self.data} bs={BLOCK} count=100 status=none; kill -{int(number)} $$", status=-number)
+        self.assertEqual(self.sums("disk.write", "dd"), {str(self.data): 200 * BLOCK})
+
+    def test_a_signal_to_the_whole_group_spares_the_agent(self):
+        program = f"for i in 1 2 3; do (dd if=/dev/zero of={self.data}$i bs={BLOCK} count=50 status=none; exec sleep 1000) & done; wait"
+        running = self.start("sh", "-c", program, start_new_session=True)
+        wait_until(lambda: [file.stat().st_size for file in self.folder.glob("data*")] == [50 * BLOCK] * 3, "files")
+        os.killpg(running.pid, signal.SIGTERM)
+        self.assertEqual(running.wait(LIMIT_S), -signal.SIGTERM)
+        self.assertEqual(sum(self.sums("disk.write", "dd").values()), 150 * BLOCK)
+
+    def test_a_reader_that_leaves(self):
+        self.run_measured("sh", "-c", f"dd if=/dev/zero bs={BLOCK} status=none | head -c {10 * BLOCK} > /dev/null")
+        self.assertGreaterEqual(self.sums("pipe.read", "head")["pipe"], 10 * BLOCK)
+        self.assertGreaterEqual(self.sums("pipe.write", "dd")["pipe"], 10 * BLOCK)
+
+    def test_many_short_processes_at_once_and_one_that_outlives_the_first(self):
+        (self.folder / "Makefile").write_text("".join(
+            f"all: {self.data}{i}\n{self.data}{i}:\n\t@dd if=/dev/zero of=$@ bs={BLOCK} count={i} status=none\n" for i in range(1, 31)))
+        late = f"echo $LIFELINE_RUN_PAGE; make -s -j 4 -f {self.folder}/Makefile; (sleep 0.5; dd if=/dev/zero of={self.data}0 bs={BLOCK} count=7 status=none) > /dev/null 2>&1 & exit 0"
+        done = self.run_measured("sh", "-c", late)
+        sums = self.sums("disk.write", "dd")
+        self.assertEqual({name: sums.get(f"{self.data}{name}", 0) // BLOCK for name in range(31)}, {0: 7} | {i: i for i in range(1, 31)})
+        self.assertFalse(self.page(done).exists())
+        self.assertEqual({event["program"] for event in self.events()}, {"lifeline-run"})  # nobody else had a connection
+
+    def test_a_short_process_has_no_thread_of_ours_and_a_long_one_emits(self):
+        program = self.script(f"""
+            import os, time
+            file = os.open({str(self.data)!r}, os.O_CREAT | os.O_WRONLY, 0o600)
+            began = time.monotonic()
+            os.write(file, bytes({BLOCK}))
+            threads = len(os.listdir("/proc/self/task"))
+            if time.monotonic() - began < 0.5:
+                print("threads", threads)
+            blocks = 1
+            while time.monotonic() - began < 1.5:
+                os.write(file, bytes({BLOCK}))
+                blocks += 1
+                time.sleep(0.01)
+            print("blocks", blocks, len(os.listdir("/proc/self/task")) > 1)
+            """)
+        lines = dict(line.split(" ", 1) for line in self.run_measured(PYTHON, program).stdout.splitlines())
+        blocks, emits = lines["blocks"].split()
+        self.assertIn(lines.get("threads", "1"), "1")
+        self.assertEqual(emits, "True")
+        self.assertEqual(self.sums("disk.write"), {str(self.data): int(blocks) * BLOCK})
+        count, total = self.caliper("disk.write")
+        self.assertTrue(0 < count < int(blocks) and total == count * BLOCK, (count, total, blocks))
+        self.assertFalse([event for event in self.events() if event["type"] == "io.target"])
+
+    def test_a_killed_agent_holds_up_nobody_and_the_next_run_removes_its_table(self):
+        program = self.script("""
+            import os, sys
+            print(os.environ["LIFELINE_RUN_PAGE"], flush=True)
+            sys.stdin.readline()
+            os.write(os.open(os.devnull, os.O_WRONLY), b"x")
+            """)
+        running = self.start(PYTHON, program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        page = Path(running.stdout.readline().strip())
+        [agent] = [pid for pid in self.agents() if pid != running.pid]
+        os.kill(agent, signal.SIGKILL)
+        self.end()
+        self.assertEqual((running.communicate("\n", LIMIT_S), running.returncode), (("", None), 0))
+        self.assertTrue(page.exists())
+        self.run_measured("true")
+        self.assertFalse(page.exists())
+
+    def test_durations_are_nanoseconds_whatever_the_clock(self):
+        for clock in ("auto", "monotonic"):
+            self.run_measured("sh", "-c", "(sleep 0.3; echo x) | cat", environment={"LIFELINE_CLOCK": clock})
+            self.end()
+            [read] = [event for event in self.events() if event["type"] == "io.run" and (event["process"], event["operation"]) == ("cat", "pipe.read")]
+            self.assertTrue(0.1e9 < read["duration"] < LIMIT_S * 1e9, read)
+            self.assertLessEqual(read["longest"], read["duration"] * 1.01)
+            self.out.unlink()
+
+    def test_without_room_for_the_table_every_process_is_an_emitter(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        done = self.run_measured("dd", "if=/dev/zero", f"of={self.data}", f"bs={BLOCK}", "count=3", "status=none", preexec_fn=limit)
+        self.assertIn("every process is an emitter", done.stderr)
+        self.assertEqual(self.targets("disk.write", "dd")[str(self.data)]["nbytes"], 3 * BLOCK)
+
+    def test_wrong_wishes_are_refused(self):
+        for options in (["--emitters", "some"], ["--emitters", "long", "--targets", "0"]):
+            done = subprocess.run([BIN / "lifeline-run", "--url", "null:", *options, "true"], env=self.environment, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--emitters", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
