@@ -27,6 +27,9 @@ public final class JetStreamLive implements LiveMessages {
   private Instant made = StreamBounds.UNKNOWN;
   /** 0 until the first message's is known. */
   private long nextSequence;
+  /** Of the stream when reading began. */
+  private long lastSequence = Long.MAX_VALUE;
+  private boolean isCaughtUp;
   private volatile String trouble;
 
   public JetStreamLive(JobConfig config, LiveStart start) {
@@ -48,9 +51,11 @@ public final class JetStreamLive implements LiveMessages {
       boolean connected = status == Status.CONNECTED;
       trouble = connected ? null : nats.shownUrl() + " does not answer";
       if (received == null) {
+        isCaughtUp = isCaughtUp || connected && stream.isAtEnd();
         return null;
       }
       nextSequence = received.position().offset() + 1;
+      isCaughtUp = isCaughtUp || nextSequence > lastSequence || received.behind() == 0;
       return new Message(received.data(), received.position().brokerTimeMs(), received.behind());
     } catch (IOException | JetStreamApiException | HostException | IllegalStateException e) {
       if (Thread.interrupted()) {
@@ -73,6 +78,7 @@ public final class JetStreamLive implements LiveMessages {
       // The first time; or the stream was made anew, or has forgotten what comes next.
       boolean isFirst = made.equals(StreamBounds.UNKNOWN);
       made = bounds.made();
+      lastSequence = isFirst ? bounds.last() : lastSequence;
       nextSequence = isFirst ? first(bounds) : bounds.first();
     }
     stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence);
@@ -110,6 +116,11 @@ public final class JetStreamLive implements LiveMessages {
   @Override
   public String trouble() {
     return trouble;
+  }
+
+  @Override
+  public boolean isCaughtUp() {
+    return isCaughtUp;
   }
 
   @Override

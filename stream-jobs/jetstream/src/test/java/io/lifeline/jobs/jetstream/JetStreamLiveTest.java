@@ -61,7 +61,10 @@ class JetStreamLiveTest {
       server.createStreams(connection);
       publish(connection, 3);
       try (LiveMessages live = open(server, new LiveStart(0))) {
-        assertThat(sequences(live, 3)).containsExactly(1L, 2L, 3L);
+        assertThat(sequences(live, 2)).containsExactly(1L, 2L);
+        assertThat(live.isCaughtUp()).as("one is left").isFalse();
+        assertThat(sequences(live, 1)).containsExactly(3L);
+        assertThat(live.isCaughtUp()).isTrue();
       }
     }
   }
@@ -75,6 +78,7 @@ class JetStreamLiveTest {
       for (LiveStart start : List.of(LiveStart.NOW, new LiveStart(System.currentTimeMillis() + 3_600_000))) {
         try (LiveMessages live = open(server, start)) {
           assertThat(live.next(STEP)).isNull();
+          assertThat(live.isCaughtUp()).isTrue();
           long stored = connection.getStreamContext("LIFELINE").getStreamInfo().getStreamState().getLastSequence();
           publish(connection, 1);
           assertThat(sequence(next(live))).isEqualTo(stored + 1);

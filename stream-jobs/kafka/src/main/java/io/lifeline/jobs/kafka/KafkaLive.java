@@ -30,6 +30,8 @@ public final class KafkaLive implements LiveMessages {
   private final Queue<ConsumerRecord<byte[], byte[]>> received = new ArrayDeque<>();
   /** Where to read on, also after the client was replaced. */
   private final Map<TopicPartition, Long> next = new HashMap<>();
+  /** Of the partitions when reading began; null until they are known. */
+  private Map<TopicPartition, Long> ends;
   private KafkaConsumer<byte[], byte[]> consumer;
   private volatile String trouble;
 
@@ -79,6 +81,7 @@ public final class KafkaLive implements LiveMessages {
     List<TopicPartition> partitions =
         found.stream().map(info -> new TopicPartition(info.topic(), info.partition())).toList();
     consumer.assign(partitions);
+    ends = ends == null ? consumer.endOffsets(partitions) : ends;
     first(partitions).forEach(next::putIfAbsent);
     partitions.forEach(partition -> consumer.seek(partition, next.get(partition)));
   }
@@ -111,6 +114,13 @@ public final class KafkaLive implements LiveMessages {
   @Override
   public String trouble() {
     return trouble;
+  }
+
+  /** Control records of transactions take offsets too, so the client's position counts once nothing of it waits here. */
+  @Override
+  public boolean isCaughtUp() {
+    return consumer != null && received.isEmpty()
+        && ends.entrySet().stream().allMatch(end -> consumer.position(end.getKey()) >= end.getValue());
   }
 
   @Override

@@ -64,6 +64,13 @@ class KafkaLiveTest {
     send(0, START_MS, START_MS + 1000, START_MS + 2000);
     send(1, START_MS, START_MS + 3000);
     try (LiveMessages live = open(new LiveStart(START_MS + 1000))) {
+      assertThat(live.isCaughtUp()).isFalse();
+      assertThat(sequences(live, 2)).hasSize(2);
+      assertThat(live.isCaughtUp()).as("one is left").isFalse();
+      assertThat(sequences(live, 1)).hasSize(1);
+      assertThat(live.isCaughtUp()).isTrue();
+    }
+    try (LiveMessages live = open(new LiveStart(START_MS + 1000))) {
       assertThat(sequences(live, 3)).containsExactlyInAnyOrder(2L, 3L, 5L);
       send(1, START_MS + 4000);
       LiveMessages.Message message = next(live);
@@ -83,6 +90,7 @@ class KafkaLiveTest {
     for (LiveStart start : List.of(LiveStart.NOW, new LiveStart(START_MS + 1000))) {
       try (LiveMessages live = open(start)) {
         assertThat(live.next(STEP)).isNull();
+        assertThat(live.isCaughtUp()).isTrue();
         long expected = sent + 1;
         send(1, START_MS);
         assertThat(sequence(next(live))).isEqualTo(expected);

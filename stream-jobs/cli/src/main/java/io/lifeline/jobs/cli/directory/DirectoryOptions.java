@@ -21,9 +21,8 @@ import picocli.CommandLine.Spec;
 /** Where the directory comes from: what a broker has stored in the last while. */
 final class DirectoryOptions {
   private static final Duration WAIT = Duration.ofMillis(500);
-  /** With nothing for so long, and no trouble, there is nothing more. */
-  private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(2);
-  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(15);
+  /** For a broker that sends nothing although it has more: longer than a busy one takes. */
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
   private static final long NS_PER_MS = 1_000_000;
 
   @Mixin private final BrokerOptions broker = new BrokerOptions();
@@ -52,13 +51,12 @@ final class DirectoryOptions {
           lastNs = System.nanoTime();
           add(directory, reader, message);
         }
-        long quietNs = System.nanoTime() - lastNs;
-        if (messages.trouble() != null && quietNs > PATIENCE_NS) {
-          throw new HostException(messages.trouble());
-        }
-        boolean isUpToDate = message != null && message.behind() == 0 && message.brokerTimeMs() >= endMs;
-        if (isUpToDate || message == null && messages.trouble() == null && quietNs > QUIET_NS) {
+        if (messages.isCaughtUp()) {
           return directory;
+        }
+        if (System.nanoTime() - lastNs > PATIENCE_NS) {
+          throw new HostException(messages.trouble() != null ? messages.trouble()
+              : "the broker has more batches, but has sent none for " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS) + " s");
         }
       }
     }

@@ -63,6 +63,11 @@ class TailTest {
     }
 
     @Override
+    public boolean isCaughtUp() {
+      return messages.isEmpty();
+    }
+
+    @Override
     public void close() {}
   }
 

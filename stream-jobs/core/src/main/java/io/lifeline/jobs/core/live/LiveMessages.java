@@ -22,6 +22,9 @@ public interface LiveMessages extends AutoCloseable {
   /** Returns why nothing can be read at the moment; null if all is well. Any thread may ask. */
   String trouble();
 
+  /** Returns whether all that was stored when reading began was read; false while that cannot be found out. */
+  boolean isCaughtUp();
+
   @Override
   void close();
 }
