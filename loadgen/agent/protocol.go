@@ -24,7 +24,7 @@ const (
 // A peer that answers nothing for quiet is asked for a sign of life, and given up when none comes within patience.
 const (
 	quiet    = 2 * time.Second
-	patience = 4 * time.Second
+	patience = 15 * time.Second // a busy machine may take several
 )
 
 // http2 finds dead peers on both ends.
