@@ -53,7 +53,8 @@ public final class JetStreamSourceTask extends SourceTask {
       Map<String, Object> offset =
           context.offsetStorageReader().offset(SourcePosition.partition(config.stream(), filter));
       long next = offset == null ? 0 : SourcePosition.sequence(offset) + 1;
-      cursors.add(new SubjectCursor(config.stream(), filter, next, start));
+      long timeNs = offset == null ? 0 : SourcePosition.timeNs(offset);
+      cursors.add(new SubjectCursor(config.stream(), filter, next, timeNs, start));
     }
     return cursors;
   }

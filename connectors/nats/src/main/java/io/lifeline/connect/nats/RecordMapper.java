@@ -70,6 +70,7 @@ final class RecordMapper {
     return new StreamRecord(
         partition,
         delivery.streamSequence(),
+        delivery.timeNs(),
         lastTopic,
         key,
         message.getData(),

@@ -8,7 +8,8 @@ import java.util.Set;
 import org.apache.kafka.connect.errors.ConnectException;
 
 /**
- * The offset of a subject: the stream sequence of the last message read. The partition is the stream with the subject's
+ * The offset of a subject: the stream sequence of the last message read, and when the stream stored it, which tells it
+ * from another message at the same sequence. The partition is the stream with the subject's
  * filter, since filters are read independently.
  */
 final class SourcePosition {
@@ -16,6 +17,7 @@ final class SourcePosition {
   static final String STREAM = "stream";
   static final String FILTER = "filter";
   static final String SEQUENCE = "sequence";
+  static final String TIME = "time_ns";
 
   private SourcePosition() {}
 
@@ -54,8 +56,13 @@ final class SourcePosition {
     }
   }
 
-  static Map<String, Long> offset(long sequence) {
-    return Map.of(SEQUENCE, sequence);
+  static Map<String, Long> offset(long sequence, long timeNs) {
+    return Map.of(SEQUENCE, sequence, TIME, timeNs);
+  }
+
+  /** Returns the time of an offset that {@link #sequence} accepts; 0 if it has none, as one that a user gives. */
+  static long timeNs(Map<String, ?> offset) {
+    return offset.get(TIME) instanceof Number time ? time.longValue() : 0;
   }
 
   /**
@@ -66,7 +73,8 @@ final class SourcePosition {
    */
   static long sequence(Map<String, ?> offset) {
     Object sequence = offset.get(SEQUENCE);
-    if (offset.size() == 1 && (sequence instanceof Long || sequence instanceof Integer)) {
+    boolean isOurs = offset.size() == 1 || offset.size() == 2 && isNumber(offset.get(TIME));
+    if (isOurs && isNumber(sequence)) {
       long number = ((Number) sequence).longValue();
       if (number >= 0) {
         return number;
@@ -75,6 +83,10 @@ final class SourcePosition {
     throw new ConnectException(
         "an offset of this connector is {\"sequence\": N}, with the sequence of the last message that was read, 0 for"
             + " none; not " + offset);
+  }
+
+  private static boolean isNumber(Object value) {
+    return value instanceof Long || value instanceof Integer;
   }
 
   /**

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,6 +82,7 @@ final class StreamReader implements AutoCloseable {
     requestBytes = Math.max(largest, readAheadBytes / 2 / cursors.size());
     request =
         String.format(
+                Locale.ROOT,
                 "{\"batch\":%d,\"max_bytes\":%d,\"expires\":%d,\"idle_heartbeat\":%d}",
                 MOST_MESSAGES, requestBytes, REQUEST_TIME.toNanos(), HEARTBEAT.toNanos())
             .getBytes(StandardCharsets.US_ASCII);

@@ -17,6 +17,7 @@ final class StreamRecord extends SourceRecord {
   StreamRecord(
       Map<String, String> partition,
       long sequence,
+      long timeNs,
       String topic,
       byte[] key,
       byte[] value,
@@ -24,7 +25,7 @@ final class StreamRecord extends SourceRecord {
       Headers headers) {
     super(
         partition,
-        SourcePosition.offset(sequence),
+        SourcePosition.offset(sequence, timeNs),
         topic,
         null,
         key == null ? null : Schema.BYTES_SCHEMA,

@@ -29,6 +29,9 @@ final class SubjectCursor {
 
   private static final String ALL = ">";
 
+  private static final String START_OVER = "To start over, stop the connector, reset its offsets (DELETE"
+      + " /connectors/NAME/offsets) and resume it";
+
   /** Idle time after which the server deletes the consumer. */
   private static final Duration FORGET_AFTER = Duration.ofSeconds(60);
 
@@ -39,6 +42,12 @@ final class SubjectCursor {
 
   /** Lowest sequence of the next message; 0 while only {@link #start} is known. */
   private long nextSequence;
+
+  /** When the stream stored the message before {@link #nextSequence}; 0 if unknown. */
+  private long lastTimeNs;
+
+  /** Whether the consumer's first message may be the last one once more. */
+  private boolean isComparing;
 
   private String consumer;
   private String inbox;
@@ -52,7 +61,9 @@ final class SubjectCursor {
   private volatile long pending;
   private volatile long expired;
 
-  SubjectCursor(String stream, String filter, long nextSequence, Start start) {
+  /** @param lastTimeNs when the stream stored the message before {@code nextSequence}; 0 if unknown */
+  SubjectCursor(String stream, String filter, long nextSequence, long lastTimeNs, Start start) {
+    this.lastTimeNs = lastTimeNs;
     this.stream = stream;
     this.filter = filter;
     this.partition = SourcePosition.partition(stream, filter);
@@ -144,7 +155,10 @@ final class SubjectCursor {
     }
     if (nextSequence > 0) {
       checkPosition(state);
-      configuration.deliverPolicy(DeliverPolicy.ByStartSequence).startSequence(nextSequence);
+      // The stream may have lost the last message that was read, and stored others since.
+      isComparing = lastTimeNs != 0 && nextSequence > 1;
+      configuration.deliverPolicy(DeliverPolicy.ByStartSequence)
+          .startSequence(isComparing ? nextSequence - 1 : nextSequence);
     } else if (start.time() != null) {
       configuration.deliverPolicy(DeliverPolicy.ByStartTime).startTime(start.time().atZone(ZoneOffset.UTC));
     } else {
@@ -156,8 +170,7 @@ final class SubjectCursor {
     if (nextSequence > state.getLastSequence() + 1) {
       throw new ConnectException(
           "the offset " + (nextSequence - 1) + " of " + filter + " lies beyond the end of stream " + stream + " ("
-              + state.getLastSequence() + "): the stream was recreated. To start over, stop the connector, reset its"
-              + " offsets (DELETE /connectors/NAME/offsets) and resume it");
+              + state.getLastSequence() + "): the stream was recreated or has lost its last messages. " + START_OVER);
     }
     long first = Math.max(1, state.getFirstSequence());
     if (nextSequence < first) {
@@ -166,6 +179,16 @@ final class SubjectCursor {
           "stream {} gave up its messages {} to {} before they were read; those of {} among them are lost",
           stream, nextSequence, first - 1, filter);
       nextSequence = first;
+      lastTimeNs = 0;
+    }
+  }
+
+  private void requireLast(long timeNs) {
+    if (timeNs != lastTimeNs) {
+      throw new ConnectException(
+          "the message at offset " + (nextSequence - 1) + " of " + filter + " in stream " + stream
+              + " is another one than the one that was read: the stream was recreated or has lost its last messages. "
+              + START_OVER);
     }
   }
 
@@ -178,10 +201,18 @@ final class SubjectCursor {
    * Records a message of this cursor's consumer.
    *
    * @param bytes its size as the server counts it
-   * @return false after a gap: the message is dropped, and the consumer marked for recreation
+   * @return false if the message is dropped: it was read before, or it follows a gap, and then the consumer is marked
+   *     for recreation
+   * @throws ConnectException if the last message that was read is another one now
    */
   boolean accept(Delivery delivery, long bytes) {
     heard = true;
+    if (isComparing && delivery.consumerSequence() == 1 && delivery.streamSequence() == nextSequence - 1) {
+      requireLast(delivery.timeNs());
+      nextConsumerSequence++;
+      outstandingBytes -= bytes;
+      return false;
+    }
     if (delivery.consumerSequence() != nextConsumerSequence || delivery.streamSequence() < nextSequence) {
       doubt();
       return false;
@@ -191,6 +222,7 @@ final class SubjectCursor {
     }
     nextConsumerSequence++;
     nextSequence = delivery.streamSequence() + 1;
+    lastTimeNs = delivery.timeNs();
     pending = delivery.pending();
     outstandingBytes -= bytes;
     return true;

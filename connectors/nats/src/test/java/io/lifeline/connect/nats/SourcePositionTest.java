@@ -27,7 +27,7 @@ class SourcePositionTest {
 
   @Test
   void anOffsetIsOneSequence() {
-    assertThat(SourcePosition.sequence(SourcePosition.offset(1L << 40))).isEqualTo(1L << 40);
+    assertThat(SourcePosition.sequence(SourcePosition.offset(1L << 40, 5))).isEqualTo(1L << 40);
     assertThat(SourcePosition.sequence(Map.of("sequence", 7))).isEqualTo(7);
     assertThatThrownBy(() -> SourcePosition.sequence(Map.of("sequence", -1))).isInstanceOf(ConnectException.class);
     assertThatThrownBy(() -> SourcePosition.sequence(Map.of("sequence", "7"))).isInstanceOf(ConnectException.class);

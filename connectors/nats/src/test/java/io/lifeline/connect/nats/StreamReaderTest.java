@@ -40,7 +40,7 @@ class StreamReaderTest {
       for (long sequence : new long[] {1, 2, 5, 6, 7}) {
         connection.jetStreamManagement().deleteMessage("LOSING", sequence);
       }
-      SubjectCursor cursor = new SubjectCursor("LOSING", ">", 1, FIRST);
+      SubjectCursor cursor = new SubjectCursor("LOSING", ">", 1, 0, FIRST);
       try (StreamReader reader = new StreamReader(link, "LOSING", 1 << 20, List.of(cursor))) {
         List<Long> sequences = new ArrayList<>();
         while (sequences.size() < 5) {
@@ -53,6 +53,38 @@ class StreamReaderTest {
     }
   }
 
+  @Test
+  void aLongerStreamWithAnotherLastMessageIsNotContinued() throws Exception {
+    NatsServer server = NatsServer.shared();
+    try (Connection connection = server.connect();
+        NatsLink link = link(server)) {
+      Numbers.createStream(connection, "TAIL", "tail");
+      Numbers.publish(connection, "tail", 0, 5);
+      long lastTimeNs = readTo(link, 5, new SubjectCursor("TAIL", ">", 1, 0, FIRST));
+      Numbers.publish(connection, "tail", 5, 6);
+      readTo(link, 6, new SubjectCursor("TAIL", ">", 6, lastTimeNs, FIRST));
+      connection.jetStreamManagement().deleteStream("TAIL");
+      Numbers.createStream(connection, "TAIL", "tail");
+      Numbers.publish(connection, "tail", 0, 8);
+      assertThatThrownBy(() -> readTo(link, 8, new SubjectCursor("TAIL", ">", 6, lastTimeNs, FIRST)))
+          .isInstanceOf(ConnectException.class)
+          .hasMessageContaining("the message at offset 5 of > in stream TAIL is another one");
+    }
+  }
+
+  /** Reads up to a sequence without a gap or a repetition; returns the time of the last message. */
+  private static long readTo(NatsLink link, long last, SubjectCursor cursor) throws Exception {
+    try (StreamReader reader = new StreamReader(link, "TAIL", 1 << 20, List.of(cursor))) {
+      Received received = null;
+      while (received == null || received.delivery().streamSequence() < last) {
+        Received next = reader.next(WAIT);
+        assertThat(next.delivery().streamSequence() > 5 || last == 5).isTrue();
+        received = next;
+      }
+      return received.delivery().timeNs();
+    }
+  }
+
   /** It would drop what the task has read and Kafka does not have. */
   @Test
   void aStreamThatDropsWhatWasReadIsNotRead() throws Exception {
@@ -61,7 +93,7 @@ class StreamReaderTest {
         NatsLink link = link(server)) {
       StreamConfiguration.Builder work = StreamConfiguration.builder().name("WORK").subjects("work");
       connection.jetStreamManagement().addStream(work.retentionPolicy(RetentionPolicy.WorkQueue).build());
-      SubjectCursor cursor = new SubjectCursor("WORK", ">", 0, FIRST);
+      SubjectCursor cursor = new SubjectCursor("WORK", ">", 0, 0, FIRST);
       try (StreamReader reader = new StreamReader(link, "WORK", 1 << 20, List.of(cursor))) {
         assertThatThrownBy(() -> reader.next(WAIT))
             .isInstanceOf(ConnectException.class)
