@@ -6,7 +6,7 @@ _lifeline() {
   COMPREPLY=()
   if ((COMP_CWORD == 1)) || [[ $COMP_CWORD == 2 && ${COMP_WORDS[1]} == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("$lifeline" help --commands 2>/dev/null) help" -- "$word")
-  elif [[ $word == -* && ! " jobs tail ledger alerts emitters activations switch config sql report export import files verify compact view token " == *" ${COMP_WORDS[1]} "* ]]; then
+  elif [[ $word == -* && ! " jobs tail ledger alerts emitters activations switch config sql report export import files verify resume compact view token " == *" ${COMP_WORDS[1]} "* ]]; then
     said=$("$lifeline" "${COMP_WORDS[1]}" --help 2>/dev/null)
     mapfile -t COMPREPLY < <(compgen -W "$(grep -oE -- '(^|[^[:alnum:]-])--[a-z][a-z-]+' <<<"$said" | grep -oE -- '--.*')" -- "$word")
   fi

@@ -1,5 +1,7 @@
 package io.lifeline.cases;
 
+import java.util.Locale;
+
 /**
  * Checks a property on many inputs, the same ones in every run:
  *
@@ -47,7 +49,7 @@ public final class Cases {
       property.check(inputs);
     } catch (Throwable e) {
       String message = "%s\nin case %d (-Dlifeline.case=%d runs it alone), whose values are %s";
-      throw new AssertionError(message.formatted(e, number, number, inputs), e);
+      throw new AssertionError(String.format(Locale.ROOT, message, e, number, number, inputs), e);
     }
   }
 }

@@ -3,9 +3,12 @@ package io.lifeline.servers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
+import java.util.stream.Stream;
 
 /** A real broker of this test's own, through scripts/broker. */
 public abstract class PrivateBroker implements AutoCloseable {
@@ -42,6 +45,30 @@ public abstract class PrivateBroker implements AutoCloseable {
   public final void kill() throws IOException, InterruptedException {
     running = false;
     broker(List.of("kill"));
+  }
+
+  /** Copies a folder of the data of a killed broker. */
+  public final void saveData(String folder, Path backup) throws IOException {
+    copy(directory.resolve("data").resolve(folder), backup);
+  }
+
+  /** Replaces a folder of the data of a killed broker: as after a power failure, what it stored since is lost. */
+  public final void restoreData(String folder, Path backup) throws IOException {
+    Path data = directory.resolve("data").resolve(folder);
+    try (Stream<Path> files = Files.walk(data)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+    copy(backup, data);
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, to.resolve(from.relativize(file)), StandardCopyOption.COPY_ATTRIBUTES);
+      }
+    }
   }
 
   /** Leaves it running and mute: connections stand, and nothing is answered until {@link #resume}. */

@@ -41,6 +41,7 @@ import io.lifeline.jobs.core.directory.Directory;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
 import io.lifeline.jobs.live.Activations;
+import io.lifeline.jobs.live.CheckedOutput;
 import io.lifeline.jobs.live.ConfigOptions;
 import io.lifeline.jobs.live.EmittedEvents;
 import io.lifeline.jobs.live.Hosts;
@@ -145,6 +146,7 @@ public final class Main implements Callable<Integer> {
   static CommandLine commandLine() {
     CommandLine command = new CommandLine(new Main());
     return command
+        .setExecutionStrategy(new CheckedOutput())
         .registerConverter(Duration.class, Main::duration)
         .setParameterExceptionHandler((e, arguments) -> {
           command.getErr().println("lifeline-console: " + e.getMessage() + " (try --help)");

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive;
 
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * Stores events for SQL queries, together with their origin. An archive belongs to one topic or stream.
@@ -38,6 +39,20 @@ public interface Archive {
    * thread.
    */
   ArchivedEvents counts();
+
+  /**
+   * Lets jobs write the partitions again that they {@link ArchiveWriter#refuse refused} to write.
+   *
+   * @param acceptingLoss whether they continue at the old offset without comparing the last message; otherwise they
+   *     compare it once more
+   * @return the partitions, each with the reason of the refusal
+   */
+  List<String> resume(boolean acceptingLoss) throws IOException;
+
+  /** Returns what the last maintenance found damaged, a sentence each. */
+  default List<String> damages() {
+    return List.of();
+  }
 
   /** Returns the identity of the archive: the same text for all writers to one archive. Contains no secret. */
   String name();

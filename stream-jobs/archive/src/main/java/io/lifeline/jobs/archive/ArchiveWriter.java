@@ -34,8 +34,9 @@ public interface ArchiveWriter extends AutoCloseable {
   long nextOffset(int partition) throws IOException;
 
   /**
-   * Returns where to start reading if the source's identity is unknown: {@link #nextOffset}, or one offset before it.
-   * The message there is compared with the archived one; a difference means that the topic was recreated.
+   * Returns where to start reading, also after each reconnection: {@link #nextOffset}, or one offset before it. {@link
+   * #append} compares the message there with the one that was read; a difference means that the source was recreated or
+   * has lost its last messages.
    */
   long comparableOffset(int partition) throws IOException;
 
@@ -68,6 +69,17 @@ public interface ArchiveWriter extends AutoCloseable {
    * @throws ArchiveException if the source was recreated, see {@link ArchiveFeed#source}
    */
   void checkSources() throws IOException;
+
+  /**
+   * Checks that the source still has all messages that were read.
+   *
+   * @param end first offset after the last message of the source
+   * @throws ArchiveException if it has not, now and at each later opening until an operator resumes the archive
+   */
+  void checkEnd(int partition, long end) throws IOException;
+
+  /** Stores buffered data, and refuses to write the partition until an operator resumes the archive. */
+  void refuse(int partition, String why) throws IOException;
 
   /** Stores buffered data. After a failure it is still buffered. */
   void roll() throws IOException;

@@ -1,24 +1,16 @@
 package io.lifeline.jobs.archive;
 
-import java.io.IOException;
-import java.nio.file.Files;
+import io.lifeline.jobs.core.NativeLibraries;
 import java.nio.file.Path;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Objects;
 import java.util.Properties;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.duckdb.DuckDBConnection;
 import org.duckdb.DuckDBDriver;
 
 /** Opens in-memory DuckDB databases, and leaves no files on the disk. */
 public final class DuckDb {
-  private static final Path MAPPINGS = Path.of("/proc/self/maps");
-  private static final Pattern UNPACKED = Pattern.compile("(/\\S*/libduckdb_java\\d+\\.so)$");
   private static boolean cleaned;
 
   private DuckDb() {}
@@ -50,27 +42,17 @@ public final class DuckDb {
   }
 
   private static synchronized DuckDBConnection open(Properties properties) throws SQLException {
-    DuckDBConnection connection = (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:", properties);
+    DuckDBConnection connection;
+    try {
+      // Not through DriverManager, which hides why a driver cannot be loaded.
+      connection = (DuckDBConnection) new DuckDBDriver().connect("jdbc:duckdb:", properties);
+    } catch (LinkageError e) {
+      throw new SQLException(Objects.requireNonNullElseGet(NativeLibraries.explain(e), e::toString), e);
+    }
     if (!cleaned) {
-      removeUnpackedLibrary();
+      NativeLibraries.removeUnpacked();
       cleaned = true;
     }
     return connection;
-  }
-
-  /**
-   * The driver unpacks its library of 70 MB into the temporary directory and removes it when the process exits
-   * normally. Each killed process would leave a copy. Once the library is mapped, its file can be removed.
-   */
-  private static void removeUnpackedLibrary() {
-    try (Stream<String> lines = Files.lines(MAPPINGS)) {
-      Set<String> unpacked =
-          lines.map(UNPACKED::matcher).filter(Matcher::find).map(found -> found.group(1)).collect(Collectors.toSet());
-      for (String library : unpacked) {
-        Files.deleteIfExists(Path.of(library));
-      }
-    } catch (IOException | RuntimeException e) {
-      // No /proc, or no permission: the file stays until the process ends, as the driver intends.
-    }
   }
 }

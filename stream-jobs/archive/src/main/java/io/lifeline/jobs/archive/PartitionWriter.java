@@ -24,6 +24,9 @@ import java.util.zip.CRC32;
  * buffered data. Implementations buffer events and store them. Used by one thread.
  */
 public abstract class PartitionWriter {
+  /** Begins the text that replaces a refusal, see {@link #accepted}. */
+  private static final String ACCEPTED = "accepted: the loss of messages before offset ";
+
   /** Maximum number of late batches remembered, and compared with the archive at once. */
   private static final int MAX_LATE = 10_000;
 
@@ -37,6 +40,7 @@ public abstract class PartitionWriter {
   private final Deque<ArchiveFeed.Stored> underWay = new ArrayDeque<>();
   private final BatchReader reader = new BatchReader();
   private String source;
+  private boolean isLossAccepted;
   private long found;
   private Long foundMessage;
   private byte[] lastMessage;
@@ -80,6 +84,34 @@ public abstract class PartitionWriter {
     from = offset;
     to = offset;
   }
+
+  /**
+   * Reports what the archive says about its end, after {@link #startAt}.
+   *
+   * @param refusal text given to {@link #storeRefusal}, or {@link #accepted}; null if there is none
+   */
+  protected final void checkRefusal(String refusal) throws ArchiveException {
+    if (accepted(to).equals(refusal)) {
+      isLossAccepted = true;
+      source = null;
+      foundMessage = null;
+    } else if (refusal != null && !refusal.startsWith(ACCEPTED)) {
+      throw refused(refusal);
+    }
+  }
+
+  /** Returns the text that replaces a refusal when the operator accepts that messages are lost at this end. */
+  public static String accepted(long offset) {
+    return ACCEPTED + offset;
+  }
+
+  /** Returns whether the text of {@link #checkRefusal} stops the partition. */
+  public static boolean isRefusal(String text) {
+    return text != null && !text.startsWith(ACCEPTED);
+  }
+
+  /** Stores durably why the partition is not written any more; {@link #checkRefusal} finds it at each opening. */
+  protected abstract void storeRefusal(String why) throws IOException;
 
   /** Returns the identity of the offsets' source; null if unknown. */
   protected final String source() {
@@ -190,9 +222,43 @@ public abstract class PartitionWriter {
     source = now == null ? source : now;
   }
 
-  /** Returns the offset to read from so that {@link #append} can compare the last archived message. */
+  /** Returns the offset to read from so that {@link #append} can compare the last message that was read. */
   final long comparableOffset() {
-    return to == found && foundMessage != null ? to - 1 : to;
+    return lastMessage() == null ? to : to - 1;
+  }
+
+  /** @param end first offset after the last message of the source */
+  final void checkEnd(long end) throws IOException {
+    if (to > end) {
+      refuse("it has read up to offset " + to + ", but the source ends at offset " + end + " now");
+    }
+  }
+
+  /**
+   * Stops the writing of this partition until an operator decides. Otherwise the source could grow past the archive's
+   * end, and the messages that it stored in between would be skipped.
+   */
+  final void refuse(String why) throws IOException {
+    if (isLossAccepted) {
+      throw new ArchiveUnavailableException("partition " + partition + " of the archive " + place() + " waits: " + why,
+          null);
+    }
+    ArchiveException refusal = refused(why);
+    try {
+      roll(); // the source may no longer have what is buffered
+    } catch (IOException e) {
+      refusal.addSuppressed(e);
+    }
+    storeRefusal(why);
+    throw refusal;
+  }
+
+  private ArchiveException refused(String why) {
+    return new ArchiveException("partition " + partition + " of the archive " + place() + " is not written any more: "
+        + why + ". The broker has lost its last messages (power failure, restore from a backup, unclean leader"
+        + " election), or the source was recreated, so give it another archive; or restore the broker's data and run"
+        + " 'lifeline-jobs resume' on the archive; its option --accept-loss continues at the old offset, and messages"
+        + " stored before it are not archived");
   }
 
   final boolean isStored() {
@@ -297,9 +363,9 @@ public abstract class PartitionWriter {
   final Appended append(Position position, byte[] message, Rejection refusal, Collection<PartitionWriter> all)
       throws IOException {
     if (position.offset() < to) {
-      if (position.offset() == found - 1 && foundMessage != null && foundMessage != checksum(message)) {
-        throw new ArchiveException("the archive " + place() + " holds partition " + partition + " up to offset " + found
-            + ", but the message before that is another one now: it was recreated, so give it another archive");
+      Long last = position.offset() == to - 1 ? lastMessage() : null;
+      if (last != null && last != checksum(message)) {
+        refuse("it has read up to offset " + to + ", but the message before that is another one now");
       }
       return Appended.ALREADY_ARCHIVED;
     }

@@ -90,6 +90,16 @@ public final class PartitionedWriter implements ArchiveWriter {
   }
 
   @Override
+  public void checkEnd(int partition, long end) throws IOException {
+    partition(partition).checkEnd(end);
+  }
+
+  @Override
+  public void refuse(int partition, String why) throws IOException {
+    partition(partition).refuse(why);
+  }
+
+  @Override
   public void roll() throws IOException {
     for (PartitionWriter writer : partitions.values()) {
       writer.roll();

@@ -13,6 +13,7 @@ import java.util.Objects;
  *     them: a recovery may resend batches that were archived long ago
  */
 public record RollOptions(long bytes, Duration interval, Duration remembered) {
+  public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(60);
   public static final Duration DEFAULT_REMEMBERED = Duration.ofDays(30);
 
   public RollOptions {

@@ -13,6 +13,7 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.RouteKey;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -68,6 +69,12 @@ public abstract class ArchiveContract {
 
   /** Makes a second writer see the partition as free, as after a lost lock. */
   protected abstract void loseLock(int partition) throws Exception;
+
+  /** Moves the archive to another place, as if its disk were unmounted or its schema renamed. */
+  protected abstract void moveTo(String elsewhere) throws Exception;
+
+  /** Moves what {@link #moveTo} moved back. */
+  protected abstract void moveBackFrom(String elsewhere) throws Exception;
 
   protected final ArchiveWriter open() throws Exception {
     return archive(defaultRoll()).open(rejections::add);
@@ -385,6 +392,103 @@ public abstract class ArchiveContract {
       assertThatThrownBy(() -> writer.append(Archives.at(1), Archives.serials(EMITTER, 3, 10)))
           .isInstanceOf(ArchiveException.class).hasMessageContaining("recreated, so give it another archive");
     }
+  }
+
+  @Test
+  void aBrokerThatLostItsTailIsRefusedUntilAnOperatorDecides() throws Exception {
+    Archive archive = archive(defaultRoll());
+    byte[] last = Archives.serials(EMITTER, 2, 10);
+    try (ArchiveWriter writer = archive.open(rejections::add)) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      writer.roll();
+      writer.checkEnd(0, 1);
+      writer.append(Archives.at(1), last);
+      assertThat(writer.comparableOffset(0)).as("also of what is not stored yet").isEqualTo(1);
+      assertThat(writer.append(Archives.at(1), last)).isEqualTo(Appended.ALREADY_ARCHIVED);
+      assertThatThrownBy(() -> writer.checkEnd(0, 1)).isInstanceOf(ArchiveException.class)
+          .hasMessageContaining("it has read up to offset 2, but the source ends at offset 1 now")
+          .hasMessageContaining("lifeline-jobs resume").hasMessageContaining("--accept-loss");
+      writer.abandon();
+    }
+    assertThat(query(SERIALS)).as("what only this process had is stored").containsExactly("20 20 0 19");
+    for (int start = 0; start < 2; start++) { // although the source may have grown past the archive's end
+      try (ArchiveWriter writer = archive.open(rejections::add)) {
+        assertThatThrownBy(() -> writer.nextOffset(0)).isInstanceOf(ArchiveException.class)
+            .hasMessageContaining("but the source ends at offset 1 now");
+        assertThat(writer.nextOffset(1)).isZero();
+      }
+    }
+    assertThat(archive.resume(false)).singleElement().asString().startsWith("partition 0: it has read up to offset 2");
+    assertThat(archive.resume(false)).isEmpty();
+    try (ArchiveWriter writer = archive.open(rejections::add)) {
+      assertThat(writer.comparableOffset(0)).isEqualTo(1);
+      assertThatThrownBy(() -> writer.append(Archives.at(1), Archives.serials(EMITTER, 3, 10)))
+          .hasMessageContaining("the message before that is another one now");
+    }
+    assertThat(archive.resume(true)).hasSize(1);
+    try (ArchiveWriter writer = archive.open(rejections::add)) {
+      assertThat(writer.comparableOffset(0)).isEqualTo(2);
+      assertThatThrownBy(() -> writer.checkEnd(0, 1)).isInstanceOf(ArchiveUnavailableException.class);
+      writer.append(Archives.at(2), Archives.serials(EMITTER, 4, 10));
+    }
+    try (ArchiveWriter writer = archive.open(rejections::add)) {
+      assertThat(writer.comparableOffset(0)).as("compared again").isEqualTo(2);
+      assertThatThrownBy(() -> writer.checkEnd(0, 2)).isInstanceOf(ArchiveException.class);
+    }
+    assertThat(rejections).isEmpty();
+  }
+
+  @Test
+  void anArchiveThatGoesAwayAndComesBackIsNotTakenForAnEmptyOne() throws Exception {
+    Archive archive = archive(defaultRoll());
+    try (ArchiveWriter writer = archive.open(rejections::add)) {
+      writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+      writer.roll();
+      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+      moveTo("away");
+      assertThatThrownBy(writer::roll).isInstanceOf(IOException.class).isNotInstanceOf(ArchiveCollisionException.class);
+      writer.abandon();
+    }
+    assertThatThrownBy(() -> archive.open(rejections::add)).isInstanceOf(ArchiveUnavailableException.class)
+        .hasMessageContaining("no archive is there").hasMessageContaining("restart the jobs");
+    moveBackFrom("away");
+    try (ArchiveWriter writer = archive.open(rejections::add)) {
+      assertThat(writer.nextOffset(0)).isEqualTo(1);
+      writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+    }
+    assertThat(query(SERIALS)).containsExactly("20 20 0 19");
+  }
+
+  @Test
+  void aRollIsNotStoredInAnotherArchiveAtTheSamePlace() throws Exception {
+    Archive archive = archive(defaultRoll());
+    ArchiveWriter writer = archive.open(rejections::add);
+    writer.append(Archives.at(0), Archives.serials(EMITTER, 1, 10));
+    writer.roll();
+    writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
+    moveTo("first");
+    try (ArchiveWriter second = open()) { // another program that starts while the first archive is away
+      assertThatThrownBy(writer::roll).isInstanceOf(ArchiveUnavailableException.class);
+      writer.abandon();
+      second.append(Archives.at(0), Archives.serials(EMITTER, 5, 10));
+      second.roll();
+      assertThatThrownBy(() -> archive.open(rejections::add)).isInstanceOf(ArchiveUnavailableException.class)
+          .hasMessageContaining("the archive ").hasMessageContaining(" is there");
+      assertThat(query(SERIALS)).containsExactly("10 10 40 49");
+      second.append(Archives.at(1), Archives.serials(EMITTER, 6, 10));
+      moveTo("second");
+      moveBackFrom("first");
+      assertThatThrownBy(second::roll).isInstanceOf(ArchiveUnavailableException.class);
+      second.abandon();
+    }
+    assertThat(query(SERIALS)).containsExactly("10 10 0 9");
+    try (ArchiveWriter again = archive.open(rejections::add)) {
+      again.append(Archives.at(again.nextOffset(0)), Archives.serials(EMITTER, 2, 10));
+    }
+    assertThat(query(SERIALS)).containsExactly("20 20 0 19");
+    moveTo("first");
+    moveBackFrom("second");
+    assertThat(query(SERIALS)).containsExactly("10 10 40 49");
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.lifeline.jobs.cli;
 
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 
 /** Prints aligned columns, names to the left and numbers to the right. */
 public final class AlignedColumns {
@@ -24,7 +25,7 @@ public final class AlignedColumns {
       StringBuilder line = new StringBuilder();
       for (int i = 0; i < columns; i++) {
         boolean number = i >= names;
-        line.append(String.format("%" + (number ? "" : "-") + widths[i] + "s  ", row.get(i)));
+        line.append(String.format(Locale.ROOT, "%" + (number ? "" : "-") + widths[i] + "s  ", row.get(i)));
       }
       out.println(line.toString().stripTrailing());
     }

@@ -5,6 +5,7 @@ import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.live.ConfigOptions;
 import java.io.PrintWriter;
+import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,7 +35,7 @@ final class ConfigCommand implements Runnable {
       out.println("# Settings that start with kafka. go to the Kafka clients as they are, without the kafka.");
     } else {
       JobConfig config = options.load();
-      config.masked().forEach((name, value) -> out.printf("%s%s=%s%n", origin(config, name), name, value));
+      config.masked().forEach((name, value) -> out.printf(Locale.ROOT, "%s%s=%s%n", origin(config, name), name, value));
     }
     out.flush();
   }
@@ -50,9 +51,9 @@ final class ConfigCommand implements Runnable {
   }
 
   private static void document(ConfigKey<?> key, PrintWriter out) {
-    out.printf("# %s%n# Expected: %s.%n# Environment: %s%n", key.description(), key.type().allowed(),
+    out.printf(Locale.ROOT, "# %s%n# Expected: %s.%n# Environment: %s%n", key.description(), key.type().allowed(),
         key.environmentVariable());
-    out.printf("%s%s=%s%n%n", key.defaultText() == null ? "#" : "", key.name(),
+    out.printf(Locale.ROOT, "%s%s=%s%n%n", key.defaultText() == null ? "#" : "", key.name(),
         key.defaultText() == null ? "" : key.defaultText());
   }
 }

@@ -5,6 +5,7 @@ import io.lifeline.jobs.archive.cli.ExportCommand;
 import io.lifeline.jobs.archive.cli.FilesCommand;
 import io.lifeline.jobs.archive.cli.ImportCommand;
 import io.lifeline.jobs.archive.cli.ReportCommand;
+import io.lifeline.jobs.archive.cli.ResumeCommand;
 import io.lifeline.jobs.archive.cli.SqlCommand;
 import io.lifeline.jobs.archive.cli.VerifyCommand;
 import io.lifeline.jobs.cli.directory.ActivationsCommand;
@@ -12,6 +13,7 @@ import io.lifeline.jobs.cli.directory.EmittersCommand;
 import io.lifeline.jobs.cli.directory.SwitchCommand;
 import io.lifeline.jobs.cli.tail.TailCommand;
 import io.lifeline.jobs.core.config.ConfigException;
+import io.lifeline.jobs.live.CheckedOutput;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -38,6 +40,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       CompactCommand.class,
       VerifyCommand.class,
       FilesCommand.class,
+      ResumeCommand.class,
       ConfigCommand.class,
       CommandLine.HelpCommand.class
     })
@@ -54,6 +57,7 @@ public final class Main {
 
   static CommandLine commandLine() {
     return new CommandLine(new Main())
+        .setExecutionStrategy(new CheckedOutput())
         .setParameterExceptionHandler((exception, arguments) -> explain(exception))
         .setExecutionExceptionHandler(
             (exception, command, parsed) -> {

@@ -3,6 +3,7 @@ package io.lifeline.jobs.cli;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.NativeLibraries;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.live.ConfigOptions;
@@ -10,6 +11,8 @@ import io.lifeline.jobs.live.Hosts;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +53,7 @@ final class RunCommand implements Callable<Integer> {
         host.failure().thenAccept(reason -> end.countDown());
         PrintWriter out = spec.commandLine().getOut();
         out.printf(
+            Locale.ROOT,
             "ready: health=%s broker=%s jobs=%s%n",
             health.url(), config.get(Keys.BROKER_URL_KEY), String.join(",", config.get(Keys.JOBS)));
         out.flush();
@@ -73,7 +77,8 @@ final class RunCommand implements Callable<Integer> {
 
   private int failed(JobHost host) {
     Throwable reason = host.failure().toCompletableFuture().join();
-    spec.commandLine().getErr().println("lifeline-jobs: cannot go on: " + reason.getMessage());
+    spec.commandLine().getErr().println("lifeline-jobs: cannot go on: "
+        + Objects.requireNonNullElseGet(NativeLibraries.explain(reason), reason::getMessage));
     return 1;
   }
 

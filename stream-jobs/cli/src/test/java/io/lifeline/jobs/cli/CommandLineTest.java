@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.Keys;
+import java.io.FileWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringReader;
@@ -61,13 +62,25 @@ class CommandLineTest {
   void answersAWrongCommandLineWithOneSentence() {
     String which =
         "lifeline-jobs: which command? run, ledger, alerts, tail, emitters, activations, switch, sql, report, export,"
-            + " import, compact, verify, files, config, help (try --help)\n";
+            + " import, compact, verify, files, resume, config, help (try --help)\n";
     assertThat(execute()).isEqualTo(new Result(2, "", which));
     assertThat(execute("start")).isEqualTo(new Result(2, "", which));
     assertThat(execute("--fast").err()).isEqualTo("lifeline-jobs: Unknown option: '--fast' (try --help)\n");
     assertThat(execute("sql", "--archive", "archive").err())
         .isEqualTo("lifeline-jobs sql: Missing required parameter: 'SQL' (try --help)\n");
     assertThat(execute("compact", "--archive", "archive", "--target-mib", "0").exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void failsIfTheOutputCannotBeWritten() throws IOException {
+    StringWriter err = new StringWriter();
+    try (PrintWriter full = new PrintWriter(new FileWriter("/dev/full"))) {
+      for (String[] arguments : new String[][] {{"config", "--keys"}, {"sql", "--help"}}) {
+        CommandLine command = Main.commandLine().setOut(full).setErr(new PrintWriter(err, true));
+        assertThat(command.execute(arguments)).as(arguments[0]).isOne();
+      }
+    }
+    assertThat(err.toString()).startsWith("lifeline-jobs: cannot write the output: the disk is full");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.core;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /** Percent-encodes text for message ids and keys, except for ASCII letters, digits and {@code ._-/*+}. */
 public final class KeyText {
@@ -16,7 +17,7 @@ public final class KeyText {
       if (plain) {
         encoded.append((char) b);
       } else {
-        encoded.append(String.format("%%%02X", b & 0xFF));
+        encoded.append(String.format(Locale.ROOT, "%%%02X", b & 0xFF));
       }
     }
     return encoded.toString();

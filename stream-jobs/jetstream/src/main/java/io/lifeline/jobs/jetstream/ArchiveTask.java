@@ -4,6 +4,7 @@ import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveMetrics;
+import io.lifeline.jobs.archive.ArchiveWatch;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
@@ -32,19 +33,24 @@ final class ArchiveTask extends LeasedTask {
 
   private final Archive target;
   private final String[] subjects;
+  private final boolean readsAll;
   private final String prefix;
   private final Signatures signatures;
   private final Metrics metrics;
   private final ArchiveMetrics counts;
   private final Metrics.Counter expired;
+  private final ArchiveWatch watch;
   private volatile long nextSequence;
   private volatile long behind;
 
+  /** @param readsAll whether the stream holds only these subjects, so that a gap in its sequences is a lost message */
   ArchiveTask(
       Broker broker,
       Archive target,
       String[] subjects,
+      boolean readsAll,
       String prefix,
+      Duration rollInterval,
       Duration lease,
       Signatures signatures,
       Metrics metrics,
@@ -52,11 +58,13 @@ final class ArchiveTask extends LeasedTask {
     super(NAME, broker, leaseName(target), lease, ShardQuota.ALWAYS, failure);
     this.target = target;
     this.subjects = subjects;
+    this.readsAll = readsAll;
     this.prefix = prefix;
     this.signatures = signatures;
     this.expired =
         metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", NAME);
     this.metrics = metrics;
+    this.watch = new ArchiveWatch(target, rollInterval);
     this.counts = new ArchiveMetrics(metrics, NAME);
   }
 
@@ -87,15 +95,22 @@ final class ArchiveTask extends LeasedTask {
       @Override
       public void stored(Stored what) {
         counts.count(what);
+        watch.stored();
         works();
       }
     };
   }
 
   @Override
+  String trouble() {
+    return watch.trouble();
+  }
+
+  @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException, HeldException {
     Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
     counts.startOver();
+    watch.alive(false);
     ArchiveWriter archive = target.open(feed(publisher));
     List<Runnable> gauges = new ArrayList<>();
     boolean finished = false;
@@ -103,23 +118,34 @@ final class ArchiveTask extends LeasedTask {
       long next = Math.max(1, firstOffset(archive));
       StreamBounds bounds = StreamBounds.of(broker().batches());
       bounds.requirePosition(next, next > 1 ? streamMade() : StreamBounds.UNKNOWN);
+      archive.checkEnd(PARTITION, bounds.last() + 1);
       broker().bucket().put(streamKey(), bounds.made().toString());
       if (next > 1 && bounds.first() > next) {
         expired.add(bounds.first() - next);
       }
       next = Math.max(next, bounds.first());
       nextSequence = next;
+      // The archive compares the message before its end with its own.
+      long start = Math.max(1, Math.max(archive.comparableOffset(PARTITION), bounds.first()));
       gauges.add(
           metrics.gauge(
               "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", NAME));
       gauges.add(
+          metrics.gauge("lifeline_archive_damages", "Damages that the last maintenance of the archive found.",
+              () -> target.damages().size(), "task", NAME));
+      gauges.add(
+          metrics.gauge("lifeline_unstored_seconds", "Time that read messages have been waiting to be stored.",
+              watch::secondsSinceStored, "task", NAME));
+      gauges.add(
           metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", NAME));
-      try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, next)) {
+      try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, start, 0)) {
         begins();
         copy(stream, archive, lease);
       }
       archive.close();
       finished = true;
+    } catch (TruncatedStreamException e) {
+      archive.refuse(PARTITION, e.what());
     } catch (ArchiveCollisionException e) {
       // If another instance took the lease, renewal throws and this one stands by; otherwise the other writer is
       // unknown.
@@ -161,13 +187,18 @@ final class ArchiveTask extends LeasedTask {
 
   private void copy(BatchStream stream, ArchiveWriter archive, Lease lease) throws IOException, JetStreamApiException {
     while (!isStopping()) {
+      watch.alive(!archive.isStored());
       lease.renewIfDue();
       BatchStream.Received received = stream.next(archive.isStored() ? IDLE_POLL : POLL);
       if (received != null) {
         Position position = received.position();
         Rejection refusal = signatures.refusal(position, received.data(), received.signature());
+        long sequence = position.offset();
+        if (readsAll && nextSequence > 1 && sequence > nextSequence) {
+          expired.add(sequence - nextSequence);
+        }
         counts.count(position, archive.append(position, received.data(), refusal));
-        nextSequence = received.position().offset() + 1;
+        nextSequence = Math.max(nextSequence, sequence + 1);
         behind = received.behind();
       } else if (isFailing() && archive.isStored() && stream.isAtEnd()) {
         works();

@@ -21,7 +21,8 @@ import java.time.Instant;
  * the position. Used by one thread.
  *
  * <p>A restarted broker loses its ordered consumers, and the client takes most of a minute to notice. So the consumer
- * is recreated after every reconnection, and also after an idle period, in case the broker lost it unnoticed.
+ * is recreated after every reconnection, and also after an idle period, in case the broker lost it unnoticed. It then
+ * starts with the last message that was read: the broker may have lost that one and stored others since.
  */
 final class BatchStream implements AutoCloseable {
 
@@ -52,10 +53,19 @@ final class BatchStream implements AutoCloseable {
   private final String[] subjects;
   private IterableConsumer consumer;
   private long nextSequence;
+
+  /** Broker time of the message before {@link #nextSequence}; 0 if unknown. */
+  private long lastTimeMs;
+
+  /** Whether the next message may be the last one once more. */
+  private boolean isComparing;
+
   private long openedAtConnection;
   private long lastReceivedNs;
 
-  private BatchStream(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence) {
+  private BatchStream(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence,
+      long lastTimeMs) {
+    this.lastTimeMs = lastTimeMs;
     this.broker = broker;
     this.stream = stream;
     this.made = made;
@@ -63,15 +73,25 @@ final class BatchStream implements AutoCloseable {
     this.nextSequence = nextSequence;
   }
 
-  /** @param made creation time of the stream; reading fails if another stream has replaced it */
-  static BatchStream open(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence)
-      throws IOException, JetStreamApiException {
-    BatchStream opened = new BatchStream(broker, stream, made, subjects, nextSequence);
+  /**
+   * Opens a stream.
+   *
+   * @param made creation time of the stream; reading fails if another stream has replaced it
+   * @param lastTimeMs broker time of the message before {@code nextSequence}; 0 if unknown. Reading fails if that is
+   *     another message now
+   */
+  static BatchStream open(Broker broker, StreamContext stream, Instant made, String[] subjects, long nextSequence,
+      long lastTimeMs) throws IOException, JetStreamApiException {
+    BatchStream opened = new BatchStream(broker, stream, made, subjects, nextSequence, lastTimeMs);
     opened.openConsumer();
     return opened;
   }
 
-  /** Returns the next message, or null on timeout. */
+  /**
+   * Returns the next message, or null on timeout.
+   *
+   * @throws TruncatedStreamException if the last message that was read is missing at the end, or is another one now
+   */
   Received next(Duration timeout) throws IOException, JetStreamApiException {
     if (openedAtConnection != broker.log().connections()
         || System.nanoTime() - lastReceivedNs > RENEW_WHEN_IDLE_NS) {
@@ -85,8 +105,15 @@ final class BatchStream implements AutoCloseable {
       }
       NatsJetStreamMetaData meta = message.metaData();
       lastReceivedNs = System.nanoTime();
-      nextSequence = meta.streamSequence() + 1;
       long brokerTimeMs = meta.timestamp().toInstant().toEpochMilli();
+      boolean isLast = isComparing && meta.streamSequence() < nextSequence;
+      isComparing = false;
+      if (isLast) {
+        requireLast(brokerTimeMs);
+        return next(timeout);
+      }
+      nextSequence = meta.streamSequence() + 1;
+      lastTimeMs = brokerTimeMs;
       Position position = new Position(0, meta.streamSequence(), brokerTimeMs);
       return new Received(position, message.getData(), meta.pendingCount(), signature(message));
     } catch (JetStreamStatusCheckedException e) {
@@ -94,6 +121,14 @@ final class BatchStream implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while reading");
+    }
+  }
+
+  private void requireLast(long brokerTimeMs) throws TruncatedStreamException {
+    if (brokerTimeMs != lastTimeMs) {
+      throw new TruncatedStreamException("message " + (nextSequence - 1) + " of stream " + stream.getStreamName()
+          + " is another one than the one that was read (stored at " + Instant.ofEpochMilli(brokerTimeMs) + ", not "
+          + Instant.ofEpochMilli(lastTimeMs) + "): the stream has lost its last messages and stored others since");
     }
   }
 
@@ -116,11 +151,12 @@ final class BatchStream implements AutoCloseable {
     openedAtConnection = broker.log().connections();
     lastReceivedNs = System.nanoTime();
     StreamBounds.of(stream).requirePosition(nextSequence, made);
+    isComparing = lastTimeMs != 0 && nextSequence > 1;
     OrderedConsumerConfiguration configuration =
         new OrderedConsumerConfiguration()
             .filterSubjects(subjects)
             .deliverPolicy(DeliverPolicy.ByStartSequence)
-            .startSequence(nextSequence);
+            .startSequence(isComparing ? nextSequence - 1 : nextSequence);
     consumer =
         stream
             .createOrderedConsumer(configuration)

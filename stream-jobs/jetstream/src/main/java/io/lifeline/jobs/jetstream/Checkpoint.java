@@ -12,17 +12,20 @@ import java.util.List;
  *
  * @param streamMade creation time of the stream that the position belongs to; see {@link StreamBounds}
  * @param nextSequence first stream sequence not yet included in the state
+ * @param lastTimeMs broker time of the message before {@code nextSequence}; 0 if unknown
  * @param outbox messages whose content depends on timing: they are sent, or sent again, from here
  */
-record Checkpoint(Instant streamMade, long nextSequence, MemoryState state, List<OutgoingMessage> outbox) {
+record Checkpoint(Instant streamMade, long nextSequence, long lastTimeMs, MemoryState state,
+    List<OutgoingMessage> outbox) {
 
   /** In version 2 every checkpoint had the whole state, so nothing was ever deleted from an earlier one. */
   private static final int WITHOUT_DELETIONS = 2;
 
-  private static final int NEWEST = 3;
+  private static final int WITHOUT_LAST_TIME = 3;
+  private static final int NEWEST = 4;
 
   static Checkpoint initial() {
-    return new Checkpoint(StreamBounds.UNKNOWN, 1, new MemoryState(), List.of());
+    return new Checkpoint(StreamBounds.UNKNOWN, 1, 0, new MemoryState(), List.of());
   }
 
   /** Encodes the checkpoint with the whole state. */
@@ -44,7 +47,8 @@ record Checkpoint(Instant streamMade, long nextSequence, MemoryState state, List
         .version(NEWEST)
         .varint(streamMade.getEpochSecond())
         .varint(streamMade.getNano())
-        .varint(nextSequence);
+        .varint(nextSequence)
+        .varint(lastTimeMs);
   }
 
   private byte[] end(StateWriter out) {
@@ -59,6 +63,7 @@ record Checkpoint(Instant streamMade, long nextSequence, MemoryState state, List
     int version = in.versions(WITHOUT_DELETIONS, NEWEST);
     Instant streamMade = Instant.ofEpochSecond(in.varint(), in.varint());
     long nextSequence = in.varint();
+    long lastTimeMs = version > WITHOUT_LAST_TIME ? in.varint() : 0;
     if (version == WITHOUT_DELETIONS) {
       state.applyWhole(in);
     } else {
@@ -68,6 +73,6 @@ record Checkpoint(Instant streamMade, long nextSequence, MemoryState state, List
     for (int left = in.count(3); left > 0; left--) {
       outbox.add(OutgoingMessage.decode(in));
     }
-    return new Checkpoint(streamMade, nextSequence, state, outbox);
+    return new Checkpoint(streamMade, nextSequence, lastTimeMs, state, outbox);
   }
 }

@@ -2,6 +2,7 @@ package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveSettings;
+import io.lifeline.jobs.archive.RollOptions;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;
@@ -150,7 +151,9 @@ public final class JetStreamHost implements JobHost {
               broker,
               ArchiveSettings.archive(config),
               nats.subjects(0, 1),
+              readsAll(),
               config.get(Keys.NAMES_PREFIX),
+              config.find(Keys.ARCHIVE_ROLL_INTERVAL).orElse(RollOptions.DEFAULT_INTERVAL),
               config.get(Keys.NATS_LEASE),
               signatures,
               metrics,
@@ -208,7 +211,7 @@ public final class JetStreamHost implements JobHost {
 
   private void addGroupTasks(String job, int groups, GroupJobs make) {
     Sharing sharing = groups == 1 ? null : shareOut(job, groups);
-    boolean readsAll = groups == 1 && broker.subjects().equals(List.of(nats.subjects(0, 1)));
+    boolean readsAll = groups == 1 && readsAll();
     for (int number = 0; number < groups; number++) {
       int group = number;
       String name = groups == 1 ? job : job + "-" + group + "-of-" + groups;
@@ -227,6 +230,11 @@ public final class JetStreamHost implements JobHost {
               metrics,
               failure));
     }
+  }
+
+  /** Returns whether the stream holds nothing but batches. */
+  private boolean readsAll() {
+    return broker.subjects().equals(List.of(nats.subjects(0, 1)));
   }
 
   private Sharing shareOut(String job, int groups) {

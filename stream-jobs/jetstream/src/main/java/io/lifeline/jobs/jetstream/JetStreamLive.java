@@ -30,6 +30,8 @@ public final class JetStreamLive implements LiveMessages {
   /** Of the stream when reading began. */
   private long lastSequence = Long.MAX_VALUE;
   private boolean isCaughtUp;
+  /** Broker time of the message before; 0 if unknown. */
+  private long lastTimeMs;
   private volatile String trouble;
 
   public JetStreamLive(JobConfig config, LiveStart start) {
@@ -56,10 +58,14 @@ public final class JetStreamLive implements LiveMessages {
       }
       nextSequence = received.position().offset() + 1;
       isCaughtUp = isCaughtUp || nextSequence > lastSequence || received.behind() == 0;
+      lastTimeMs = received.position().brokerTimeMs();
       return new Message(received.data(), received.position().brokerTimeMs(), received.behind());
     } catch (IOException | JetStreamApiException | HostException | IllegalStateException e) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
+      }
+      if (e instanceof TruncatedStreamException) {
+        made = Instant.MAX; // read the stream as one that was recreated
       }
       trouble = e.getMessage();
       close();
@@ -80,8 +86,9 @@ public final class JetStreamLive implements LiveMessages {
       made = bounds.made();
       lastSequence = isFirst ? bounds.last() : lastSequence;
       nextSequence = isFirst ? first(bounds) : bounds.first();
+      lastTimeMs = 0;
     }
-    stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence);
+    stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence, lastTimeMs);
   }
 
   /** Returns the sequence of the first message to read. */

@@ -88,16 +88,18 @@ final class JobTask extends LeasedTask {
     StreamBounds bounds = StreamBounds.of(input);
     bounds.requirePosition(next, start.streamMade());
     long first = bounds.first();
+    long lastTimeMs = start.lastTimeMs();
     if (first > next) {
       intake.expired(next, first, source.isAll());
       next = first;
+      lastTimeMs = 0;
     }
     nextSequence = next;
     List<Runnable> gauges = List.of(
         metrics.gauge(
             "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", name()),
         metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name()));
-    try (BatchStream stream = BatchStream.open(broker, input, bounds.made(), source.subjects(), next)) {
+    try (BatchStream stream = BatchStream.open(broker, input, bounds.made(), source.subjects(), next, lastTimeMs)) {
       begins();
       int batches = 0;
       long checkpointedNs = System.nanoTime();
@@ -112,6 +114,7 @@ final class JobTask extends LeasedTask {
           intake.accept(received, publisher);
           behind = received.behind();
           next = sequence + 1;
+          lastTimeMs = received.position().brokerTimeMs();
           nextSequence = next;
           batches++;
         }
@@ -122,7 +125,7 @@ final class JobTask extends LeasedTask {
         if (isDue || batches >= settings.checkpointBatches()) {
           intake.punctuate(publisher);
           if (batches > 0 || publisher.hasOutbox()) {
-            checkpoint(intake, publisher, store, bounds.made(), next, state);
+            checkpoint(intake, publisher, store, bounds.made(), next, lastTimeMs, state);
             spilled.spill(lease::renewIfDue);
           } else {
             // Without input there is no further checkpoint, so the messages sent after the last one are awaited here.
@@ -136,7 +139,7 @@ final class JobTask extends LeasedTask {
         }
       }
       intake.punctuate(publisher);
-      checkpoint(intake, publisher, store, bounds.made(), next, state);
+      checkpoint(intake, publisher, store, bounds.made(), next, lastTimeMs, state);
       spilled.spill(lease::renewIfDue);
       publisher.awaitAcknowledgements();
     } finally {
@@ -165,12 +168,13 @@ final class JobTask extends LeasedTask {
   }
 
   private void checkpoint(
-      Intake intake, Publisher publisher, CheckpointStore store, Instant streamMade, long next, MemoryState state)
+      Intake intake, Publisher publisher, CheckpointStore store, Instant streamMade, long next, long lastTimeMs,
+      MemoryState state)
       throws IOException, JetStreamApiException {
     intake.save();
     publisher.awaitAcknowledgements();
     List<OutgoingMessage> outbox = publisher.takeOutbox();
-    store.write(new Checkpoint(streamMade, next, state, outbox));
+    store.write(new Checkpoint(streamMade, next, lastTimeMs, state, outbox));
     checkpoints.increment();
     works();
     publisher.publishAll(outbox);

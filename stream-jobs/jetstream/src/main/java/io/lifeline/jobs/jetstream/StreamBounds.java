@@ -15,6 +15,9 @@ import java.time.Instant;
  */
 record StreamBounds(String name, Instant made, long first, long last) {
 
+  static final String START_OVER = "To start over, remove the checkpoints (the key-value bucket) or the archive that"
+      + " contains the position";
+
   /** Creation time of an unknown stream. */
   static final Instant UNKNOWN = Instant.EPOCH;
 
@@ -32,14 +35,16 @@ record StreamBounds(String name, Instant made, long first, long last) {
    *
    * @param madeThen creation time of the stream that the position was taken in
    * @throws IOException if it is another stream
+   * @throws TruncatedStreamException if the stream ends before the position
    */
   void requirePosition(long nextSequence, Instant madeThen) throws IOException {
-    boolean isAnother = !madeThen.equals(UNKNOWN) && !madeThen.equals(made);
-    if (isAnother || nextSequence > last + 1) {
-      throw new IOException(
-          "the position " + nextSequence + " is not one of stream " + name + " (made at " + made + ", ends at " + last
-              + "): the stream was recreated. To start over, remove the checkpoints (the key-value bucket) or the "
-              + "archive that contains the position");
+    String position = "the position " + nextSequence + " is not one of stream " + name + " (made at " + made
+        + ", ends at " + last + "): ";
+    if (!madeThen.equals(UNKNOWN) && !madeThen.equals(made)) {
+      throw new IOException(position + "the stream was recreated. " + START_OVER);
+    }
+    if (nextSequence > last + 1) {
+      throw new TruncatedStreamException(position + "the stream was recreated or has lost its last messages");
     }
   }
 }

@@ -45,7 +45,14 @@ abstract class Task implements Runnable {
   }
 
   final String status() {
-    return status;
+    String now = status;
+    String trouble = now.equals(RUNNING) ? trouble() : null;
+    return trouble == null ? now : trouble;
+  }
+
+  /** Returns the status of a task that reports no error and is not healthy; null otherwise. */
+  String trouble() {
+    return null;
   }
 
   final void status(String newStatus) {

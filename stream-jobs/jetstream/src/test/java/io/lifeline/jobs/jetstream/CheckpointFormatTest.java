@@ -2,9 +2,12 @@ package io.lifeline.jobs.jetstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lifeline.cases.Cases;
 import io.lifeline.jobs.core.MemoryState;
+import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.jetstream.CheckpointHead.Part;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,10 +27,10 @@ class CheckpointFormatTest {
     state.delete("a");
     Checkpoint checkpoint =
         new Checkpoint(
-            Instant.ofEpochSecond(1, 2), 5, state,
+            Instant.ofEpochSecond(1, 2), 5, 6, state,
             List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
-    assertThat(checkpoint.encode()).isEqualTo(bytes("03 01 02 05  02 0162 0102 0163 0103  00" + OUTBOX));
-    assertThat(checkpoint.encodeChanges()).isEqualTo(bytes("03 01 02 05  01 0163 0103  01 0161" + OUTBOX));
+    assertThat(checkpoint.encode()).isEqualTo(bytes("04 01 02 05 06  02 0162 0102 0163 0103  00" + OUTBOX));
+    assertThat(checkpoint.encodeChanges()).isEqualTo(bytes("04 01 02 05 06  01 0163 0103  01 0161" + OUTBOX));
   }
 
   @Test
@@ -38,6 +41,26 @@ class CheckpointFormatTest {
     assertThat(decoded.parts()).containsExactly(new Part("3-1", 2, 0x04030201, 300));
     assertThat(decoded.changes()).containsExactly(7);
     assertThat(decoded.encode()).isEqualTo(head);
+  }
+
+  @Test
+  void damageIsReported() {
+    MemoryState state = new MemoryState();
+    state.put("a", new byte[] {1, 2, 3});
+    byte[] sound = new Checkpoint(Instant.ofEpochSecond(1, 2), 5, 6, state,
+        List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1}))).encode();
+    Cases.each(2000, any -> {
+      byte[] bytes = Arrays.copyOf(sound, any.between(0, sound.length + 2));
+      for (int left = any.between(0, 3); left > 0 && bytes.length > 0; left--) {
+        bytes[any.between(0, bytes.length - 1)] = (byte) any.between(0, 255);
+      }
+      try {
+        Checkpoint.decode(bytes, new MemoryState());
+        CheckpointHead.decode(bytes);
+      } catch (StateReader.CorruptStateException | CheckpointHead.DamagedException e) {
+        assertThat(e).isNotNull();
+      }
+    });
   }
 
   private static byte[] bytes(String hex) {

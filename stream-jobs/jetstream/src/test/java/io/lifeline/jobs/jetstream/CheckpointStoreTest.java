@@ -262,7 +262,7 @@ class CheckpointStoreTest extends OnBucket {
   }
 
   private static Checkpoint checkpoint(long next, MemoryState state) {
-    return new Checkpoint(MADE, next, state, List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
+    return new Checkpoint(MADE, next, 0, state, List.of(new OutgoingMessage("subject", "key", "id", new byte[] {1})));
   }
 
   private static void assertSame(Checkpoint found, long next, MemoryState state) {

@@ -209,7 +209,7 @@ class InterruptedStateTest extends OnBucket {
       /** Writes a checkpoint, and moves values out of it; after some of them it is replaced. */
       void checkpoint(int moved) throws Exception {
         jobs.save();
-        store.write(new Checkpoint(Instant.EPOCH, next + 1, state, List.of()));
+        store.write(new Checkpoint(Instant.EPOCH, next + 1, 0, state, List.of()));
         int[] left = {moved};
         try {
           spilled.spill(() -> {

@@ -4,6 +4,7 @@ import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveMetrics;
+import io.lifeline.jobs.archive.ArchiveWatch;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
@@ -11,12 +12,15 @@ import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
@@ -55,16 +59,21 @@ final class ArchiveLoop implements Runnable {
   private final ArchiveMetrics counts;
   private final BatchTime times = new BatchTime();
   private final CountDownLatch stop = new CountDownLatch(1);
+  private final ArchiveWatch watch;
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
   private boolean hasFailed;
 
-  /** @param target the archive of the share's writer */
+  /**
+   * @param target the archive of the share's writer
+   * @param rollInterval after which it stores what it has read
+   */
   ArchiveLoop(
       KafkaSettings settings,
       Archive target,
       ArchiveShare share,
       ArchiveFeed feed,
+      Duration rollInterval,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
     this.settings = settings;
@@ -74,11 +83,18 @@ final class ArchiveLoop implements Runnable {
     this.failure = failure;
     this.metrics = metrics;
     this.counts = new ArchiveMetrics(metrics, NAME);
+    this.watch = new ArchiveWatch(target, rollInterval);
+    metrics.gauge("lifeline_archive_damages", "Damages that the last maintenance of the archive found.",
+        () -> target.damages().size(), "task", NAME);
+    metrics.gauge("lifeline_unstored_seconds", "Time that read messages have been waiting to be stored.",
+        watch::secondsSinceStored, "task", share.name());
   }
 
   /** Returns {@link #STARTING}, {@link #RUNNING}, {@link #STANDBY}, or the current error. */
   String status() {
-    return status;
+    String now = status;
+    String trouble = now.equals(RUNNING) ? watch.trouble() : null;
+    return trouble == null ? now : trouble;
   }
 
   /** Asks the loop to flush its buffered data and stop. */
@@ -156,6 +172,7 @@ final class ArchiveLoop implements Runnable {
     @Override
     public void stored(Stored what) {
       counts.count(what);
+      watch.stored();
       works();
     }
   }
@@ -187,10 +204,11 @@ final class ArchiveLoop implements Runnable {
   /** Reads from the archive's end until stopped or until an error occurs. */
   private void session() throws IOException {
     counts.startOver();
+    watch.alive(false);
     ArchiveWriter archive = target.open(feed);
     boolean published = false;
     try (KafkaConsumer<byte[], byte[]> consumer =
-        new KafkaConsumer<>(settings.consumer(settings.applicationId() + "-" + share.name()))) {
+        new KafkaConsumer<>(properties())) {
       current = consumer;
       copy(consumer, archive);
       archive.close();
@@ -203,10 +221,18 @@ final class ArchiveLoop implements Runnable {
     }
   }
 
+  /** A position outside of the topic is an error: the messages are counted, or the topic is refused. */
+  private Map<String, Object> properties() {
+    Map<String, Object> properties = settings.consumer(settings.applicationId() + "-" + share.name());
+    properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+    return properties;
+  }
+
   private void copy(KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive) throws IOException {
     ArchivePartitions partitions = new ArchivePartitions(consumer, settings.batches(), share, archive, metrics);
     try {
       while (!isStopping()) {
+        watch.alive(!archive.isStored());
         partitions.takeFree();
         if (partitions.isEmpty()) {
           hasFailed = false;
@@ -217,8 +243,11 @@ final class ArchiveLoop implements Runnable {
         if (!hasFailed) {
           status = RUNNING;
         }
-        ConsumerRecords<byte[], byte[]> messages = consumer.poll(archive.isStored() ? IDLE_POLL : POLL);
+        ConsumerRecords<byte[], byte[]> messages = poll(consumer, archive, partitions);
         feed.hasRead();
+        if (partitions.readAgainAfterConnecting()) {
+          continue;
+        }
         for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);
         }
@@ -231,6 +260,17 @@ final class ArchiveLoop implements Runnable {
       if (!isStopping()) {
         throw e;
       }
+    }
+  }
+
+  private static ConsumerRecords<byte[], byte[]> poll(
+      KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive, ArchivePartitions partitions) throws IOException {
+    try {
+      return consumer.poll(archive.isStored() ? IDLE_POLL : POLL);
+    } catch (OffsetOutOfRangeException e) { // the messages have expired, or the broker has lost them
+      LOG.warn("the archive's position is not in the topic any more: {}", e.getMessage());
+      partitions.readAgain();
+      return ConsumerRecords.empty();
     }
   }
 

@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveFeed;
 import io.lifeline.jobs.archive.ArchiveSettings;
+import io.lifeline.jobs.archive.RollOptions;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -56,7 +57,8 @@ final class ArchiveLoops {
     for (int number = 0; number < count; number++) {
       ArchiveShare share = new ArchiveShare(number, count);
       ArchiveFeed feed = feed(publishesRejections ? rejectedTopic(share) : null);
-      ArchiveLoop loop = new ArchiveLoop(settings, archive.share(number, count), share, feed, metrics, failure);
+      ArchiveLoop loop = new ArchiveLoop(settings, archive.share(number, count), share, feed,
+          config.find(Keys.ARCHIVE_ROLL_INTERVAL).orElse(RollOptions.DEFAULT_INTERVAL), metrics, failure);
       loops.add(loop);
       threads.add(new Thread(loop, "lifeline-" + share.name()));
     }

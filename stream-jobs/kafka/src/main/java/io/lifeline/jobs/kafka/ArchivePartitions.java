@@ -1,11 +1,12 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.ArchiveCollisionException;
-import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,9 @@ final class ArchivePartitions {
   private final ArchiveShare share;
   private final ArchiveWriter archive;
   private final Metrics.Counter expired;
+  private final Map<TopicPartition, Long> countedTo = new HashMap<>();
   private long nextLookNs = System.nanoTime();
+  private double connections;
 
   ArchivePartitions(
       Consumer<?, ?> consumer, String topic, ArchiveShare share, ArchiveWriter archive, Metrics metrics) {
@@ -55,6 +58,33 @@ final class ArchivePartitions {
   /** Returns whether the assigned partitions have been read to their known ends. */
   boolean isAtEnd() {
     return consumer.assignment().stream().allMatch(partition -> consumer.currentLag(partition).orElse(1) == 0);
+  }
+
+  /**
+   * Continues at the archive's ends if the consumer has connected to a broker since the last call; returns whether it
+   * did, and then what it has polled is polled again. The broker may have lost its last messages and stored others.
+   */
+  boolean readAgainAfterConnecting() throws IOException {
+    double now = connectionsMade();
+    boolean hasConnected = now != connections;
+    connections = now;
+    if (hasConnected) {
+      seek(consumer.assignment());
+    }
+    return hasConnected;
+  }
+
+  private double connectionsMade() {
+    return consumer.metrics().values().stream()
+        .filter(metric -> metric.metricName().name().equals("connection-creation-total")
+            && metric.metricName().group().equals("consumer-metrics"))
+        .mapToDouble(metric -> ((Number) metric.metricValue()).doubleValue()).sum();
+  }
+
+  /** Stores what was read, and continues at the archive's ends, or where these partitions begin now. */
+  void readAgain() throws IOException {
+    archive.roll(); // the topic no longer has it
+    seek(consumer.assignment());
   }
 
   /** Takes free partitions if the next look is due. */
@@ -104,23 +134,26 @@ final class ArchivePartitions {
     Set<TopicPartition> all = new HashSet<>(consumer.assignment());
     all.addAll(taken);
     consumer.assign(all);
-    Map<TopicPartition, Long> starts = consumer.beginningOffsets(taken);
-    Map<TopicPartition, Long> ends = consumer.endOffsets(taken);
-    for (TopicPartition partition : taken) {
+    seek(taken);
+  }
+
+  private void seek(Collection<TopicPartition> partitions) throws IOException {
+    Map<TopicPartition, Long> starts = consumer.beginningOffsets(partitions);
+    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+    for (TopicPartition partition : partitions) {
       seek(partition, starts.get(partition), ends.get(partition));
     }
   }
 
   private void seek(TopicPartition partition, long start, long end) throws IOException {
+    archive.checkEnd(partition.partition(), end);
     long next = archive.nextOffset(partition.partition());
-    if (next > end) {
-      throw new ArchiveException(
-          "the archive holds " + partition + " up to offset " + next + ", but the topic ends at " + end
-              + ": it was recreated, so give it another archive");
+    long counted = Math.max(next, countedTo.getOrDefault(partition, 0L));
+    if (next > 0 && counted < start) {
+      expired.add(start - counted);
+      countedTo.put(partition, start);
     }
-    if (next > 0 && next < start) {
-      expired.add(start - next);
-    }
-    consumer.seek(partition, Math.max(next, start));
+    // The archive compares the message before its end with its own.
+    consumer.seek(partition, Math.max(archive.comparableOffset(partition.partition()), start));
   }
 }

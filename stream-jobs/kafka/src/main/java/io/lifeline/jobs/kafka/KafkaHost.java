@@ -4,6 +4,7 @@ import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.NativeLibraries;
 import io.lifeline.jobs.core.all.AllJobs;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.Topology;
+import org.rocksdb.RocksDB;
 
 /**
  * Runs jobs on Kafka. The stream jobs share one topology with one de-duplication; the archive uses its own consumers,
@@ -53,6 +55,8 @@ public final class KafkaHost implements JobHost {
       topics.warnUnlessBrokerTime();
       topics.awaitBatchesId();
       if (!streamJobs().isEmpty()) {
+        RocksDB.loadLibrary();
+        NativeLibraries.removeUnpacked();
         streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
       }
       // The archive needs no group, so after a crash it works while Streams still waits for the old member's timeout.

@@ -350,7 +350,8 @@ class KafkaHostTest {
     RollOptions roll = ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofMillis(300));
     ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory).withRoll(roll));
     ArchiveLoop loop = new ArchiveLoop(
-        settings(Map.of()), archive, ArchiveShare.WHOLE, feed, metrics, new CompletableFuture<>());
+        settings(Map.of()), archive, ArchiveShare.WHOLE, feed, RollOptions.DEFAULT_INTERVAL, metrics,
+        new CompletableFuture<>());
     Thread thread = new Thread(loop);
     thread.start();
     send(1, isBatch ? Batches.reads(1, 1, false, 1000, 1) : new byte[] {1});
@@ -392,7 +393,8 @@ class KafkaHostTest {
           throw new OutOfMemoryError("only a test");
         };
     ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory));
-    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, ArchiveShare.WHOLE, fatal, metrics, failure);
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, ArchiveShare.WHOLE, fatal,
+        RollOptions.DEFAULT_INTERVAL, metrics, failure);
     Thread thread = new Thread(loop);
     thread.start();
     send(1, new byte[] {1, 2, 3});

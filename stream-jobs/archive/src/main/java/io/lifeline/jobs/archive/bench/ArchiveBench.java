@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -63,7 +64,7 @@ public final class ArchiveBench implements Runnable {
         }
       }
       rates.sort(Comparator.naturalOrder());
-      System.out.printf("archive: median=%.2f M rows/s min=%.2f max=%.2f rounds=%d types=%d%n",
+      System.out.printf(Locale.ROOT, "archive: median=%.2f M rows/s min=%.2f max=%.2f rounds=%d types=%d%n",
           rates.get(rates.size() / 2), rates.get(0), rates.get(rates.size() - 1), rates.size(), types);
     } catch (IOException e) {
       throw new CommandLine.ExecutionException(new CommandLine(this), e.getMessage(), e);
@@ -92,7 +93,8 @@ public final class ArchiveBench implements Runnable {
         refuse("archived " + archived + " of " + written);
       }
       long bytes = size(directory);
-      System.out.printf("round %d: %d rows in %.2f s, %.2f M rows/s, %.1f bytes per row%n", round, archived, seconds,
+      System.out.printf(Locale.ROOT,
+          "round %d: %d rows in %.2f s, %.2f M rows/s, %.1f bytes per row%n", round, archived, seconds,
           archived / seconds / 1e6, (double) bytes / archived);
       return archived / seconds / 1e6;
     } finally {

@@ -1,8 +1,12 @@
 package io.lifeline.jobs.archive.cli;
 
+import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EventReader;
 import io.lifeline.jobs.archive.TimeSpan;
+import io.lifeline.jobs.archive.parquet.ParquetArchive;
+import io.lifeline.jobs.archive.parquet.ParquetOptions;
+import io.lifeline.jobs.archive.postgres.PostgresArchive;
 import io.lifeline.jobs.archive.postgres.PostgresEvents;
 import io.lifeline.jobs.archive.postgres.PostgresOptions;
 import io.lifeline.jobs.archive.postgres.PostgresReader;
@@ -81,6 +85,13 @@ public class ArchiveConnection {
       return ParquetEvents.open(Path.of(location), spill, memoryBytes);
     }
     return PostgresEvents.open(postgres(location));
+  }
+
+  /** Returns the description of an archive. */
+  Archive archive(String location) {
+    return PostgresUrl.isMeantBy(location)
+        ? new PostgresArchive(postgres(location))
+        : new ParquetArchive(ParquetOptions.in(Path.of(location)));
   }
 
   private PostgresOptions postgres(String location) {

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.cli;
 
+import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EventReader;
 import io.lifeline.jobs.archive.TimeSpan;
@@ -14,6 +15,11 @@ final class ArchiveOptions extends ArchiveConnection {
   @Option(names = "--archive", required = true, paramLabel = "DIR|URL",
       description = "directory of the archive, or URL of its database: archive.dir or archive.url of the jobs")
   private String archive;
+
+  /** Returns the description of the archive. */
+  Archive archive() {
+    return archive(archive);
+  }
 
   /** Opens the archive, which must exist. */
   ArchiveReader open() throws IOException, SQLException {

@@ -5,6 +5,7 @@ import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -56,7 +57,7 @@ public final class CompactCommand implements Callable<Integer> {
           new Compactor(ParquetOptions.in(archive), targetMib << 20, Duration.ofSeconds(graceSeconds));
       Compactor.Result result = compactor.compact();
       result.damages().forEach(damage -> spec.commandLine().getErr().println(spec.root().name() + ": " + damage));
-      spec.commandLine().getOut().printf("compact: manifests=%d->%d files=%d->%d deleted=%d%n",
+      spec.commandLine().getOut().printf(Locale.ROOT, "compact: manifests=%d->%d files=%d->%d deleted=%d%n",
           result.manifestsBefore(), result.manifestsAfter(), result.filesBefore(), result.filesAfter(),
           result.filesDeleted());
       spec.commandLine().getOut().flush();

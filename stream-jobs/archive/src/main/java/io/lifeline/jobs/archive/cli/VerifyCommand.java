@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.cli;
 import io.lifeline.jobs.archive.parquet.Verifier;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,7 +34,8 @@ public final class VerifyCommand implements Callable<Integer> {
     try {
       Verifier.Result result = Verifier.verify(archive);
       result.damages().forEach(damage -> spec.commandLine().getErr().println(spec.root().name() + ": " + damage));
-      spec.commandLine().getOut().printf("verify: manifests=%d files=%d bytes=%d unverified=%d damaged=%d%n",
+      spec.commandLine().getOut().printf(Locale.ROOT,
+          "verify: manifests=%d files=%d bytes=%d unverified=%d damaged=%d%n",
           result.manifests(), result.files(), result.bytes(), result.unhashed(), result.damages().size());
       spec.commandLine().getOut().flush();
       return result.damages().isEmpty() ? 0 : 1;

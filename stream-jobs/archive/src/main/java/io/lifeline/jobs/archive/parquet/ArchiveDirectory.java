@@ -2,17 +2,24 @@ package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
+import io.lifeline.jobs.archive.PartitionWriter;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,7 +32,9 @@ import java.util.stream.Stream;
  * manifests/0-00000000000000000042.json                        a roll of partition 0 that begins at offset 42
  * manifests/0-00000000000000000042.00000000000000000977.json   what replaced all manifests of [42, 977)
  * manifests/0-00000000000000000042.00000000000000000977.1.json what replaced that one
+ * archive-id                                                   random; tells this archive from another at the same path
  * retention-clock                                              see {@link ExpiryClock}
+ * refused-0                                                    why partition 0 is not written until an operator decides
  * data/*.parquet                                               files named in manifests; .tmp before publication
  * locks/partition-0, locks/compaction                          held by the active writer
  * </pre>
@@ -37,6 +46,8 @@ public final class ArchiveDirectory {
   private static final int RENAME_POLLS = 20;
 
   private static final long RENAME_POLL_NS = 10_000_000;
+  private static final String REFUSED = "refused-";
+  private static final String ID = "archive-id";
   private static final Pattern COMPACTED = Pattern.compile("(\\d+)-\\d{20}\\.(\\d{20})(?:\\.(\\d+))?\\.json");
 
   private final Path root;
@@ -63,13 +74,84 @@ public final class ArchiveDirectory {
     return data;
   }
 
+  Path locks() {
+    return locks;
+  }
+
   Path retentionClock() {
     return root.resolve("retention-clock");
   }
 
-  void create() throws IOException {
+  /** Returns why a partition is not written, see {@link PartitionWriter#checkRefusal}; null if it is. */
+  String refusal(int partition) throws IOException {
+    try {
+      return Files.readString(root.resolve(REFUSED + partition)).strip();
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  /** Replaces the refusal of a partition. */
+  void refuse(int partition, String why) throws IOException {
+    Path file = root.resolve(REFUSED + partition);
+    Path temporary = root.resolve(REFUSED + partition + "." + UUID.randomUUID() + TEMPORARY);
+    Files.writeString(temporary, why + "\n");
+    sync(temporary);
+    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    sync(root);
+  }
+
+  /** Removes the refusal of a partition. */
+  void resume(int partition) throws IOException {
+    Files.deleteIfExists(root.resolve(REFUSED + partition));
+    sync(root);
+  }
+
+  /** Returns the partitions with a refusal, or an accepted loss. */
+  List<Integer> refused() throws IOException {
+    return names(root).stream().filter(name -> name.matches(REFUSED + "\\d{1,9}"))
+        .map(name -> Integer.valueOf(name.substring(REFUSED.length()))).toList();
+  }
+
+  /**
+   * Opens the archive for writing; creates it if there is none.
+   *
+   * @param expected id of the archive; null if it is not known yet
+   * @throws ArchiveUnavailableException if the expected archive is not here: it was unmounted, moved or replaced
+   */
+  void open(String expected) throws IOException {
+    String found = id();
+    if (expected != null && !expected.equals(found)) {
+      throw new ArchiveUnavailableException("the archive " + expected + " is not at " + root + " ("
+          + (found == null ? "no archive" : "the archive " + found) + " is there): mount its file system or move it"
+          + " back; to write to this place nevertheless, restart the jobs", null);
+    }
+    if (found == null) {
+      create();
+    }
+    for (Path directory : List.of(manifests, data)) {
+      if (!Files.isDirectory(directory)) {
+        throw new ArchiveException("the archive " + root + " has lost its folder " + directory.getFileName()
+            + ": restore it from a backup, or give the jobs another archive.dir");
+      }
+    }
+    Files.createDirectories(locks);
+  }
+
+  private void create() throws IOException {
     for (Path directory : List.of(manifests, data, locks)) {
       Files.createDirectories(directory);
+    }
+    // The id comes last: an archive that has one is complete.
+    Path temporary = root.resolve(ID + "." + UUID.randomUUID() + TEMPORARY);
+    try {
+      Files.writeString(temporary, UUID.randomUUID() + "\n");
+      sync(temporary);
+      Files.createLink(root.resolve(ID), temporary);
+    } catch (FileAlreadyExistsException e) {
+      // Another writer has just created it.
+    } finally {
+      Files.deleteIfExists(temporary);
     }
     sync(root);
     Path parent = root.toAbsolutePath().getParent();
@@ -78,8 +160,26 @@ public final class ArchiveDirectory {
     }
   }
 
+  /** Returns the archive's id; null if there is no archive, or one that an earlier release made. */
+  String id() throws IOException {
+    try {
+      return Files.readString(root.resolve(ID)).strip();
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  /** Returns the archive's id. */
+  String requireId() throws IOException {
+    String id = id();
+    if (id == null) {
+      throw new ArchiveUnavailableException("there is no archive at " + root, null);
+    }
+    return id;
+  }
+
   static String manifestName(int partition, long from) {
-    return "%d-%020d.json".formatted(partition, from);
+    return String.format(Locale.ROOT, "%d-%020d.json", partition, from);
   }
 
   /**
@@ -87,7 +187,7 @@ public final class ArchiveDirectory {
    * their names.
    */
   static String compactedName(int partition, long from, long to, Collection<String> replaced) {
-    String name = "%d-%020d.%020d".formatted(partition, from, to);
+    String name = String.format(Locale.ROOT, "%d-%020d.%020d", partition, from, to);
     String only = replaced.size() == 1 ? replaced.iterator().next() : "";
     Matcher matcher = COMPACTED.matcher(only);
     if (!only.startsWith(name) || !matcher.matches()) {

@@ -54,6 +54,7 @@ public final class Compactor {
   /** Large manifests whose neighbours have other routes. */
   private final Set<String> apart = new HashSet<>();
 
+  private String id;
   private volatile DuckTables duck;
 
   /**
@@ -95,8 +96,12 @@ public final class Compactor {
     if (!Files.isDirectory(options.directory())) {
       throw new ArchiveException("there is no archive at " + options.directory());
     }
-    directory.create();
     return run(Policy.EVERYTHING, workedNs -> true);
+  }
+
+  /** Leaves alone any archive at this path with another id. */
+  void expect(String archive) {
+    id = archive;
   }
 
   /** Ends the copying of a run in another thread, which then fails. */
@@ -114,11 +119,14 @@ public final class Compactor {
    * @throws ArchiveCollisionException if another compaction is running
    */
   Result run(Policy policy, LongPredicate goesOn) throws IOException {
+    directory.open(id);
     long memory = Math.min(MAX_BYTES, THREAD_BYTES * options.threads());
     try (WriterLock lock = directory.lock("compaction", "the compaction");
         DuckTables tables = new DuckTables(options.threads(), memory)) {
       duck = tables;
-      return new Run(policy, goesOn, new Replacement(directory, tables, new Publication(directory, progress))).all();
+      ArchivePlace place = new ArchivePlace(directory);
+      Publication publication = new Publication(directory, place, progress);
+      return new Run(policy, goesOn, place, new Replacement(directory, tables, publication)).all();
     } finally {
       duck = null;
     }
@@ -136,6 +144,7 @@ public final class Compactor {
   private final class Run {
     private final Policy policy;
     private final LongPredicate goesOn;
+    private final ArchivePlace place;
     private final Replacement replacement;
     private final Set<String> damages = new LinkedHashSet<>();
     private int manifestsBefore;
@@ -146,7 +155,8 @@ public final class Compactor {
     private long expiryMs = Long.MIN_VALUE;
     private boolean isOver;
 
-    Run(Policy policy, LongPredicate goesOn, Replacement replacement) {
+    Run(Policy policy, LongPredicate goesOn, ArchivePlace place, Replacement replacement) {
+      this.place = place;
       this.policy = policy;
       this.goesOn = goesOn;
       this.replacement = replacement;
@@ -182,6 +192,7 @@ public final class Compactor {
 
     private void partition(int partition, Map<String, Manifest> found) throws IOException {
       Map<String, Manifest> manifests = found;
+      place.check();
       manifestsBefore += manifests.size();
       filesBefore += files(manifests);
       finishFormerOnes(manifests.values());
@@ -237,6 +248,7 @@ public final class Compactor {
       boolean removed = false;
       for (Manifest manifest : manifests) {
         if (Instant.parse(manifest.written()).plus(grace).isBefore(now) && isInPlace(manifest)) {
+          place.check();
           for (String name : manifest.obsolete()) {
             deleted += Files.deleteIfExists(directory.data().resolve(name)) ? 1 : 0;
           }

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** Data files before publication: complete, but with temporary names and not yet in a manifest. */
@@ -36,7 +37,7 @@ final class DataFiles {
    */
   void write(Manifest.Kind kind, List<String> types, String query, long expectedRows, long receivedMs)
       throws IOException {
-    String name = "%s-%05d.parquet".formatted(prefix, entries.size());
+    String name = String.format(Locale.ROOT, "%s-%05d.parquet", prefix, entries.size());
     Path temporary = temporary(name);
     entries.add(new Manifest.FileEntry(name, kind, types, expectedRows, 0, null, null, receivedMs));
     long rows;

@@ -4,10 +4,12 @@ import io.lifeline.jobs.archive.ArchiveCollisionException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,15 +37,22 @@ final class Maintenance implements AutoCloseable {
   private final long intervalNs;
   private final AtomicLong dueNs;
   private final CountDownLatch closing = new CountDownLatch(1);
+  private final AtomicReference<List<String>> damages;
   private final Set<String> reported = new HashSet<>();
   private final Thread thread = new Thread(this::run, "lifeline-archive-maintenance");
 
-  /** @param dueNs when the next run is due; a run that ends moves it, also for a later writer */
-  Maintenance(ParquetOptions options, AtomicLong dueNs) {
+  /**
+   * @param dueNs when the next run is due; a run that ends moves it, also for a later writer
+   * @param id the archive's id
+   * @param damages set to what each run finds damaged
+   */
+  Maintenance(ParquetOptions options, AtomicLong dueNs, String id, AtomicReference<List<String>> damages) {
+    this.damages = damages;
     this.options = options;
     this.dueNs = dueNs;
     this.policy = options.compacting() ? Policy.LEVELS : Policy.NOTHING;
     this.compactor = new Compactor(options.withThreads(1), Compactor.DEFAULT_TARGET_BYTES, GRACE);
+    compactor.expect(id);
     this.intervalNs = intervalNs(options);
     thread.setDaemon(true);
     thread.setPriority(Thread.MIN_PRIORITY);
@@ -65,6 +74,7 @@ final class Maintenance implements AutoCloseable {
     while (rest(dueNs.get() - System.nanoTime())) {
       try {
         Compactor.Result result = compactor.run(policy, workedNs -> rest(REST * workedNs));
+        damages.set(result.damages());
         result.damages().stream().filter(reported::add).forEach(LOG::error);
         LOG.debug("maintenance of the archive {}: {}", options.directory(), result);
       } catch (ArchiveCollisionException e) {

@@ -2,7 +2,9 @@ package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Describes what one roll published, or sums up the rolls of a wider range: only manifests define which files belong to
@@ -39,6 +41,17 @@ public record Manifest(
 
   public static final int VERSION = 2;
 
+  /** Checks what is read from a file. */
+  public Manifest {
+    Instant.parse(written);
+    for (List<?> list : List.of(files, types, replaces, obsolete)) {
+      list.forEach(Objects::requireNonNull);
+    }
+    if (partition < 0 || from < 0 || to < from) {
+      throw new IllegalArgumentException("no range of a partition: " + from + " to " + to + " of " + partition);
+    }
+  }
+
   /** Content of a data file. */
   public enum Kind {
     /** Events of one type. */
@@ -59,6 +72,15 @@ public record Manifest(
    */
   public record FileEntry(String name, Kind kind, List<String> types, long rows, long bytes, String sha256,
       TimeSpan times, long receivedMs) {
+
+    /** Checks what is read from a file: a name leads into the folder of the data. */
+    public FileEntry {
+      Objects.requireNonNull(kind);
+      types.forEach(Objects::requireNonNull);
+      if (name.isEmpty() || name.contains("/") || name.contains("\0")) {
+        throw new IllegalArgumentException("no name of a file: " + name);
+      }
+    }
 
     /** Returns whether it may have events of that span. */
     public boolean mayHave(TimeSpan span) {

@@ -2,6 +2,7 @@ package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.RouteEntry;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -86,7 +87,11 @@ public final class Manifests {
       }
       LockSupport.parkNanos(READ_PAUSE_NS);
     }
-    throw new ArchiveException("the manifests of the archive " + directory.root() + " changed in each of "
+    throw changing(directory);
+  }
+
+  private static ArchiveException changing(ArchiveDirectory directory) {
+    return new ArchiveException("the manifests of the archive " + directory.root() + " changed in each of "
         + READ_ATTEMPTS + " readings: try again, and if that does not help, look for a program that compacts it all the"
         + " time");
   }
@@ -161,15 +166,17 @@ public final class Manifests {
    *
    * @throws ArchiveCollisionException if another writer published this range first
    */
-  static void publish(ArchiveDirectory directory, String name, Manifest manifest, Collection<RouteEntry> routes,
-      Consumer<PublicationStep> progress) throws IOException {
-    if (manifest.replaces().isEmpty() && isCompacted(directory, manifest)) {
-      throw collision(directory, manifest);
-    }
+  static void publish(ArchiveDirectory directory, ArchivePlace place, String name, Manifest manifest,
+      Collection<RouteEntry> routes, Consumer<PublicationStep> progress) throws IOException {
     Path temporary = directory.manifests().resolve(name + "." + UUID.randomUUID() + ArchiveDirectory.TEMPORARY);
     try {
       ManifestFile.write(temporary, manifest, routes);
       progress.accept(PublicationStep.MANIFEST_WRITTEN);
+      if (manifest.replaces().isEmpty()) {
+        requireEnd(directory, manifest);
+      }
+      // If the path leads elsewhere afterwards, the temporary file is not there, and the link fails.
+      place.check();
       Files.createLink(directory.manifests().resolve(name), temporary);
     } catch (FileAlreadyExistsException e) {
       throw collision(directory, manifest);
@@ -233,13 +240,32 @@ public final class Manifests {
         + ": only one may write a partition; stop one of the two");
   }
 
-  /** Returns whether a compaction covers the manifest's first offset, so that its name may be free again. */
-  private static boolean isCompacted(ArchiveDirectory directory, Manifest manifest) throws IOException {
-    for (String name : names(directory, manifest.partition() + "-")) {
-      if (ArchiveDirectory.compactedUpTo(name, manifest.partition()) > manifest.from()) {
-        return true;
+  /** Checks that the archive ends where the manifest begins: it may have been restored or written meanwhile. */
+  private static void requireEnd(ArchiveDirectory directory, Manifest manifest) throws IOException {
+    long end = end(directory, manifest.partition());
+    if (end > manifest.from()) {
+      throw collision(directory, manifest);
+    }
+    if (end < manifest.from()) {
+      throw new ArchiveUnavailableException("the archive " + directory.root() + " has changed while it was open:"
+          + " partition " + manifest.partition() + " went up to offset " + manifest.from() + " and now ends at " + end
+          + "; it is opened again", null);
+    }
+  }
+
+  /** Returns the current end of a partition by reading one manifest at most; 0 if it has none. */
+  static long end(ArchiveDirectory directory, int partition) throws IOException {
+    for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+      List<String> names = names(directory, partition + "-");
+      long compacted =
+          names.stream().mapToLong(name -> ArchiveDirectory.compactedUpTo(name, partition)).max().orElse(0);
+      String last = names.isEmpty() ? null : names.get(names.size() - 1);
+      try {
+        return last == null ? 0 : Math.max(compacted, ManifestFile.read(directory.manifests().resolve(last)).to());
+      } catch (NoSuchFileException e) {
+        // A compaction has just removed it.
       }
     }
-    return false;
+    throw changing(directory);
   }
 }

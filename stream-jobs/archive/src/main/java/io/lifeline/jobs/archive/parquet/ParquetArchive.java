@@ -7,7 +7,10 @@ import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.PartitionedWriter;
 import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /** A directory of Parquet files, written through DuckDB. */
@@ -24,11 +27,20 @@ public final class ParquetArchive implements Archive {
   /** When maintenance is due: a writer that is opened again and again, as on a full disk, must not put it off. */
   private final AtomicLong maintenanceNs;
 
+  /** Id of the archive that this process found first: later ones at the same path are not written to. */
+  private final AtomicReference<String> id;
+
+  /** What the last maintenance found damaged. */
+  private final AtomicReference<List<String>> damages;
+
   public ParquetArchive(ParquetOptions options) {
-    this(options, DUCKDB_BYTES);
+    this(options, DUCKDB_BYTES, new AtomicReference<>(), new AtomicReference<>(List.of()));
   }
 
-  private ParquetArchive(ParquetOptions options, long encoderBytes) {
+  private ParquetArchive(ParquetOptions options, long encoderBytes, AtomicReference<String> id,
+      AtomicReference<List<String>> damages) {
+    this.id = id;
+    this.damages = damages;
     this.options = options;
     this.duckDbBytes = encoderBytes + 4 * options.roll().bytes();
     this.maintenanceNs = new AtomicLong(System.nanoTime() + Maintenance.intervalNs(options));
@@ -39,7 +51,7 @@ public final class ParquetArchive implements Archive {
     ParquetOptions divided = options.withRoll(options.roll().dividedBy(writers));
     return new ParquetArchive(
         writer == 0 ? divided : divided.withCompacting(false).withRetention(null),
-        Math.max(LEAST_DUCKDB_BYTES, DUCKDB_BYTES / writers));
+        Math.max(LEAST_DUCKDB_BYTES, DUCKDB_BYTES / writers), id, damages);
   }
 
   @Override
@@ -54,6 +66,33 @@ public final class ParquetArchive implements Archive {
   @Override
   public ArchivedEvents counts() {
     return new ManifestCounts(options.directory())::refresh;
+  }
+
+  @Override
+  public List<String> resume(boolean acceptingLoss) throws IOException {
+    ArchiveDirectory directory = new ArchiveDirectory(options.directory());
+    directory.requireId();
+    List<String> resumed = new ArrayList<>();
+    for (int partition : directory.refused()) {
+      try (WriterLock lock = directory.lock("partition-" + partition, "partition " + partition)) {
+        String refusal = directory.refusal(partition);
+        if (!PartitionWriter.isRefusal(refusal)) {
+          continue;
+        }
+        if (acceptingLoss) {
+          directory.refuse(partition, PartitionWriter.accepted(Manifests.end(directory, partition)));
+        } else {
+          directory.resume(partition);
+        }
+        resumed.add("partition " + partition + ": " + refusal);
+      }
+    }
+    return resumed;
+  }
+
+  @Override
+  public List<String> damages() {
+    return damages.get();
   }
 
   @Override
@@ -75,9 +114,11 @@ public final class ParquetArchive implements Archive {
       this.directory = new ArchiveDirectory(options.directory());
       this.feed = feed;
       this.progress = progress;
-      directory.create();
+      directory.open(archive.id.get());
+      archive.id.compareAndSet(null, directory.requireId());
       this.duck = new DuckTables(options.threads(), archive.duckDbBytes);
-      this.maintenance = Maintenance.isNeeded(options) ? new Maintenance(options, archive.maintenanceNs) : null;
+      this.maintenance = Maintenance.isNeeded(options)
+          ? new Maintenance(options, archive.maintenanceNs, archive.id.get(), archive.damages) : null;
     }
 
     @Override

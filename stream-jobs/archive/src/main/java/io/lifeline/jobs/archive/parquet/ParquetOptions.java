@@ -18,7 +18,7 @@ import java.util.Objects;
 public record ParquetOptions(Path directory, RollOptions roll, int rareRows, int threads, boolean compacting,
     Duration retention) {
   public static final RollOptions DEFAULT_ROLL =
-      new RollOptions(128L << 20, Duration.ofSeconds(60), RollOptions.DEFAULT_REMEMBERED);
+      new RollOptions(128L << 20, RollOptions.DEFAULT_INTERVAL, RollOptions.DEFAULT_REMEMBERED);
   public static final int DEFAULT_RARE_ROWS = 10_000;
 
   private static final Duration LEAST_RETENTION = Duration.ofHours(1);

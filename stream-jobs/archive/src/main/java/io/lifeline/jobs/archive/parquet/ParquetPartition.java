@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -32,6 +33,7 @@ final class ParquetPartition extends PartitionWriter {
   private final DuckTables duck;
   private final Publication publication;
   private final WriterLock lock;
+  private final ArchivePlace place;
   private Roll roll = new Roll();
   private boolean needsReopening;
 
@@ -43,10 +45,12 @@ final class ParquetPartition extends PartitionWriter {
     this.options = options;
     this.directory = directory;
     this.duck = duck;
-    this.publication = new Publication(directory, progress);
     this.lock = directory.lock("partition-" + partition, "partition " + partition);
     try {
+      this.place = new ArchivePlace(directory);
+      this.publication = new Publication(directory, place, progress);
       recover();
+      place.check();
     } catch (IOException | RuntimeException e) {
       lock.close();
       throw e;
@@ -60,6 +64,7 @@ final class ParquetPartition extends PartitionWriter {
       Manifests.forEachRoute(directory, entry.getKey(), this::remember);
       startAt(manifest.to(), manifest.source(), manifest.lastMessage());
     }
+    checkRefusal(directory.refusal(partition));
     for (String name : ArchiveDirectory.names(directory.data())) {
       if (name.startsWith(partition + "-") && name.endsWith(ArchiveDirectory.TEMPORARY)) {
         Files.deleteIfExists(directory.data().resolve(name));
@@ -83,8 +88,10 @@ final class ParquetPartition extends PartitionWriter {
       throw new ArchiveException("an earlier failure left partition " + partition + " of the archive "
           + directory.root() + " published but unfinished: open it again");
     }
+    place.check();
     String name = ArchiveDirectory.manifestName(partition, from());
-    String prefix = "%d-%020d-%s".formatted(partition, from(), UUID.randomUUID().toString().substring(0, 8));
+    String prefix = String.format(Locale.ROOT, "%d-%020d-%s", partition, from(),
+        UUID.randomUUID().toString().substring(0, 8));
     DataFiles files = new DataFiles(directory, duck, prefix);
     new RollFiles(duck, files).write(roll, options.rareRows());
     Manifest manifest = new Manifest(Manifest.VERSION, partition, from(), to(), Instant.now().toString(),
@@ -154,6 +161,12 @@ final class ParquetPartition extends PartitionWriter {
       }
     }
     return files;
+  }
+
+  @Override
+  protected void storeRefusal(String why) throws IOException {
+    place.check();
+    directory.refuse(partition, why);
   }
 
   @Override

@@ -14,10 +14,12 @@ import java.util.function.Consumer;
 /** Adds written data files to the archive, all or none, in the order of {@link PublicationStep}. */
 final class Publication {
   private final ArchiveDirectory directory;
+  private final ArchivePlace place;
   private final Consumer<PublicationStep> progress;
 
-  Publication(ArchiveDirectory directory, Consumer<PublicationStep> progress) {
+  Publication(ArchiveDirectory directory, ArchivePlace place, Consumer<PublicationStep> progress) {
     this.directory = directory;
+    this.place = place;
     this.progress = progress;
   }
 
@@ -30,6 +32,7 @@ final class Publication {
   void publish(String manifestName, Manifest manifest, Collection<RouteEntry> routes,
       List<Manifest.FileEntry> written) throws IOException {
     progress.accept(PublicationStep.FILES_WRITTEN);
+    place.check();
     for (Manifest.FileEntry file : written) {
       ArchiveDirectory.sync(temporary(file));
     }
@@ -38,7 +41,7 @@ final class Publication {
     for (Manifest.FileEntry file : manifest.files()) {
       requireSomewhere(file);
     }
-    Manifests.publish(directory, manifestName, manifest, routes, progress);
+    Manifests.publish(directory, place, manifestName, manifest, routes, progress);
   }
 
   /** Renames the files of a published manifest to their final names, where that is still to do. */

@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -40,7 +41,8 @@ final class Replacement {
     Manifest last = old.get(old.size() - 1);
     String name = ArchiveDirectory.compactedName(last.partition(), old.get(0).from(), last.to(), group.keySet());
     String unique = UUID.randomUUID().toString().substring(0, 8);
-    DataFiles written = new DataFiles(directory, duck, "compact-%d-%s".formatted(last.partition(), unique));
+    DataFiles written = new DataFiles(directory, duck,
+        String.format(Locale.ROOT, "compact-%d-%s", last.partition(), unique));
     Collection<RouteEntry> routes = routes(group.keySet());
     Manifest sum;
     try {

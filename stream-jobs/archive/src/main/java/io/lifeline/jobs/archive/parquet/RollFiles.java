@@ -8,6 +8,7 @@ import io.lifeline.jobs.archive.TypeEntry;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
 
 /** Writes the data files of a roll under temporary names. */
 final class RollFiles {
@@ -66,7 +67,7 @@ final class RollFiles {
       select.append(value).append(" AS ").append(Sql.identifier(names.get(i))).append(", ");
     }
     try (DuckTables.Table rows = duck.table(type)) {
-      select.append(BATCH_COLUMNS.formatted(type.threads().value("r.thread")));
+      select.append(String.format(Locale.ROOT, BATCH_COLUMNS, type.threads().value("r.thread")));
       select.append(" FROM ").append(rows.sql()).append(" r").append(origins.join());
       files.write(Manifest.Kind.TYPE, List.of(entry.id()), select.toString(), type.rows(), receivedMs);
     }
@@ -78,7 +79,7 @@ final class RollFiles {
         .append(", r.type, r.name, r.level, r.id, r.fields::JSON AS fields, ");
     rare.slots().forEach(slot -> select.append("r.").append(slot).append(", "));
     try (DuckTables.Table rows = duck.table(rare)) {
-      select.append(BATCH_COLUMNS.formatted(Sql.unsigned("r.thread")));
+      select.append(String.format(Locale.ROOT, BATCH_COLUMNS, Sql.unsigned("r.thread")));
       select.append(" FROM ").append(rows.sql()).append(" r").append(origins.join());
       files.write(Manifest.Kind.SHARED, rare.typeIds(), select.toString(), rare.rows(), receivedMs);
     }

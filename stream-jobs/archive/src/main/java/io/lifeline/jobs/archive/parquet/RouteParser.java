@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.lifeline.codec.Counter;
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.RouteEntry;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -45,8 +46,25 @@ final class RouteParser {
     if (known != PROPERTIES) {
       throw new JsonParseException(in, "a route has " + known + " properties and not " + PROPERTIES);
     }
+    checkNumbers(in);
     return new RouteEntry(incarnation, route, routeName, host, program, pid, runs, batches, events, lastSequence,
         counters, finalBatch, recovered, lastBrokerTimeMs);
+  }
+
+  /** Checks the texts that are parsed later, each time. */
+  private void checkNumbers(JsonParser in) throws JsonParseException {
+    try {
+      Incarnation.parse(incarnation);
+      Long.parseUnsignedLong(lastSequence);
+      counters.forEach(Long::parseUnsignedLong);
+      for (List<String> run : runs) {
+        if (Long.compareUnsigned(Long.parseUnsignedLong(run.get(0)), Long.parseUnsignedLong(run.get(1))) > 0) {
+          throw new JsonParseException(in, "a run ends before it begins");
+        }
+      }
+    } catch (IllegalArgumentException e) {
+      throw new JsonParseException(in, "a route has a number that is none", e);
+    }
   }
 
   /** Returns whether the property is known. */
@@ -86,6 +104,9 @@ final class RouteParser {
     List<String> texts = new ArrayList<>(expected);
     while (in.nextToken() == JsonToken.VALUE_STRING) {
       texts.add(in.getText());
+    }
+    if (texts.size() != expected) {
+      throw new JsonParseException(in, texts.size() + " numbers instead of " + expected);
     }
     return texts;
   }

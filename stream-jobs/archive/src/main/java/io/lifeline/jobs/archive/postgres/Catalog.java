@@ -105,7 +105,7 @@ final class Catalog {
       load();
       List<EventType> left = new ArrayList<>(types.stream().filter(type -> !known(type)).toList());
       while (!left.isEmpty()) {
-        List<EventType> chunk = left.subList(0, Math.min(CHUNK, left.size()));
+        List<EventType> chunk = chunk(left);
         create(chunk);
         chunk.clear();
       }
@@ -116,6 +116,18 @@ final class Catalog {
     } finally {
       schema.unlockDefinitions(connection);
     }
+  }
+
+  /**
+   * Returns the types that come first and get one transaction. One that changes a table gets its own: a writer that
+   * copies into several tables could otherwise wait for this transaction while it waits for that writer.
+   */
+  private List<EventType> chunk(List<EventType> left) {
+    int count = 0;
+    while (count < Math.min(CHUNK, left.size()) && !tables.containsKey(TypeEntry.of(left.get(count)).name())) {
+      count++;
+    }
+    return left.subList(0, Math.max(1, count));
   }
 
   private boolean known(EventType type) {

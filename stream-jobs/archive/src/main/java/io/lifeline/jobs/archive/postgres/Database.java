@@ -8,7 +8,9 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Properties;
+import java.util.TimeZone;
 
 /** Opens connections, and translates SQL errors for users. */
 final class Database {
@@ -20,11 +22,24 @@ final class Database {
   private static final String LOCK_NOT_AVAILABLE = "55P03";
   private static final String DEPENDENT_OBJECTS = "2BP01";
 
-  /** Cancelled by an administrator, or by statement_timeout. */
-  private static final String CANCELLED = "57014";
+  /**
+   * The server has ended the connection, or another server is needed: 25006 is a former primary after a failover, 25P03
+   * and 25P04 are timeouts of transactions.
+   */
+  private static final List<String> LOST = List.of("08", "57P", "25006", "25P03", "25P04");
 
-  /** Reported by the former primary after a failover. */
-  private static final String READ_ONLY = "25006";
+  /**
+   * Classes of states that a later attempt does not change: statements or data that the server does not accept, and
+   * names that do not exist. All others are transient: disks, memory, locks and passwords change while the jobs run.
+   */
+  private static final List<String> PERMANENT =
+      List.of("0A", "21", "22", "23", "26", "2F", "34", "3D", "3F", "42", "44");
+
+  /** A table that a restore has not created yet. */
+  private static final String UNDEFINED_TABLE = "42P01";
+
+  /** Reported by a server that does not know this machine's time zone. */
+  private static final String INVALID_PARAMETER = "22023";
 
   private Database() {}
 
@@ -46,7 +61,7 @@ final class Database {
       properties.setProperty("password", options.password().read());
     }
     try {
-      Connection connection = DriverManager.getConnection(options.url().jdbc(), properties);
+      Connection connection = connect(options.url().jdbc(), properties);
       try (Statement statement = connection.createStatement()) {
         statement.execute(
             "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3");
@@ -65,11 +80,37 @@ final class Database {
     }
   }
 
+  /**
+   * The driver sends the name of this machine's time zone, for which it has no property, and the server refuses names
+   * that it does not know, such as IST. Only then the zone has the name UTC while the driver reads it, with the same
+   * rules: {@code SET TIME ZONE} follows.
+   */
+  private static Connection connect(String url, Properties properties) throws SQLException {
+    try {
+      return DriverManager.getConnection(url, properties);
+    } catch (SQLException e) {
+      if (!INVALID_PARAMETER.equals(e.getSQLState())) {
+        throw e;
+      }
+    }
+    synchronized (Database.class) {
+      TimeZone zone = TimeZone.getDefault();
+      TimeZone renamed = (TimeZone) zone.clone();
+      renamed.setID("UTC");
+      TimeZone.setDefault(renamed);
+      try {
+        return DriverManager.getConnection(url, properties);
+      } finally {
+        TimeZone.setDefault(zone);
+      }
+    }
+  }
+
   /** Translates an error into the exception that determines the host's reaction: retry, reopen or give up. */
   static IOException translated(String doing, PostgresOptions options, SQLException cause) {
     String state = cause.getSQLState() == null ? "" : cause.getSQLState();
     String what = doing + " the archive in " + options.url() + ": " + firstLineOf(cause.getMessage());
-    if (state.startsWith("08") || state.startsWith("57P") || state.equals(READ_ONLY)) {
+    if (LOST.stream().anyMatch(state::startsWith)) {
       return new ArchiveUnavailableException(what, cause);
     }
     return switch (state) {
@@ -78,16 +119,15 @@ final class Database {
           new ArchiveWriteException(what + "; a transaction locks each table that it writes: raise the server's "
               + "max_locks_per_transaction", cause);
       case "28P01", "28000" ->
-          new ArchiveException(what + "; check the user in archive.url and archive.password.file", cause);
+          new ArchiveWriteException(what + "; check the user in archive.url and archive.password.file", cause);
       case "42501" -> new ArchiveException(what + "; the user must own the schemas " + options.schema() + " and "
           + options.schema() + Schema.DATA + ", or be allowed to create them in this database", cause);
       case LOCK_NOT_AVAILABLE ->
           new ArchiveWriteException(what + "; another transaction locks the archive: end it", cause);
-      default ->
-          state.startsWith("53") || state.startsWith("40") || state.startsWith("55") || state.equals("42P01")
-              || state.equals(CANCELLED)
-              ? new ArchiveWriteException(what, cause)
-              : new ArchiveException(what, cause);
+      case UNDEFINED_TABLE -> new ArchiveWriteException(what, cause);
+      default -> PERMANENT.stream().anyMatch(state::startsWith) || state.isEmpty()
+          ? new ArchiveException(what, cause)
+          : new ArchiveWriteException(what, cause);
     };
   }
 

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Locale;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,7 +80,8 @@ final class MissingIndexes {
     if (state == State.BROKEN) { // an earlier attempt was interrupted
       statement.execute("DROP INDEX CONCURRENTLY " + schema.own(index));
     }
-    statement.execute("CREATE INDEX CONCURRENTLY " + Sql.identifier(index) + on.formatted(schema.own("batches")));
+    statement.execute("CREATE INDEX CONCURRENTLY " + Sql.identifier(index)
+        + String.format(Locale.ROOT, on, schema.own("batches")));
     LOG.info("the index {} is ready after {} s", index, (System.nanoTime() - start) / 1_000_000_000);
   }
 }

@@ -4,6 +4,7 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.ColumnarBatch;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveFeed;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.LateBatch;
 import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.Sql;
@@ -79,15 +80,16 @@ final class PostgresPartition extends PartitionWriter {
    * Reads the archive's end. The former writer may not have waited for the disk: locking the row writes to the server's
    * log, so that the commit waits until all before it is durable.
    */
-  private void recover() throws SQLException {
+  private void recover() throws SQLException, IOException {
     try (PreparedStatement query = session.connection().prepareStatement(
-        "SELECT next, source, CASE last_message_next WHEN next THEN last_message END FROM "
+        "SELECT next, source, CASE last_message_next WHEN next THEN last_message END, refused FROM "
             + session.schema().own("positions") + " WHERE partition = ? FOR UPDATE")) {
       query.setInt(1, partition);
       try (ResultSet row = query.executeQuery()) {
         boolean isKnown = row.next();
         startAt(isKnown ? row.getLong(1) : 0, isKnown ? row.getString(2) : null,
             isKnown ? row.getObject(3, Long.class) : null);
+        checkRefusal(isKnown ? row.getString(4) : null);
       }
     }
     latest.recover();
@@ -211,14 +213,16 @@ final class PostgresPartition extends PartitionWriter {
     session.reached(StoreStep.COMMITTED);
   }
 
-  private void movePosition(Span span) throws SQLException, ArchiveCollisionException {
+  private void movePosition(Span span) throws SQLException, IOException {
+    session.schema().requireId(session.connection(), session.id());
     String table = session.schema().own("positions");
     String sql = span.from() == 0
         ? "INSERT INTO " + table + " (partition, next, duplicates, rejected, source, last_message,"
             + " last_message_next, written) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?2, now())"
             + " ON CONFLICT (partition) DO NOTHING"
         : "UPDATE " + table + " SET next = ?2, duplicates = duplicates + ?3, rejected = rejected + ?4, source = ?5,"
-            + " last_message = ?6, last_message_next = ?2, written = now() WHERE partition = ?1 AND next = "
+            + " last_message = ?6, last_message_next = ?2, refused = NULL, written = now() WHERE"
+            + " partition = ?1 AND next = "
             + span.from();
     String source = span.source() == null ? "NULL" : Sql.literal(span.source());
     try (PreparedStatement move = session.connection().prepareStatement(sql
@@ -226,9 +230,24 @@ final class PostgresPartition extends PartitionWriter {
         .replace("?3", Long.toString(span.duplicates())).replace("?4", Long.toString(span.rejected()))
         .replace("?6", String.valueOf(span.lastMessage())).replace("?5", source))) {
       if (move.executeUpdate() != 1) {
+        requireEnd(span.from());
         throw new ArchiveCollisionException("another writer has already archived partition " + partition
             + " from offset " + span.from() + " in " + session.options().url()
             + ": only one may write a partition; stop one of the two");
+      }
+    }
+  }
+
+  /** Distinguishes an archive that was restored to an earlier state from one that another writer has written. */
+  private void requireEnd(long from) throws SQLException, ArchiveUnavailableException {
+    try (Statement statement = session.connection().createStatement();
+        ResultSet row = statement.executeQuery("SELECT coalesce(max(next), 0) FROM "
+            + session.schema().own("positions") + " WHERE partition = " + partition)) {
+      row.next();
+      if (row.getLong(1) < from) {
+        throw new ArchiveUnavailableException("the archive in " + session.options().url() + " has changed while it was"
+            + " open: partition " + partition + " went up to offset " + from + " and now ends at " + row.getLong(1)
+            + "; it is opened again", null);
       }
     }
   }
@@ -258,6 +277,18 @@ final class PostgresPartition extends PartitionWriter {
         }
       }
       connection.commit();
+    });
+  }
+
+  @Override
+  protected void storeRefusal(String why) throws IOException {
+    session.run(WRITE, () -> {
+      try (Statement statement = session.connection().createStatement()) {
+        session.schema().requireId(session.connection(), session.id());
+        statement.executeUpdate("UPDATE " + session.schema().own("positions") + " SET refused = " + Sql.literal(why)
+            + " WHERE partition = " + partition);
+      }
+      session.connection().commit();
     });
   }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -41,6 +42,7 @@ final class PostgresSession implements PartitionedWriter.Backend {
   private final LongSupplier clock;
   private final Connection connection;
   private final Schema schema;
+  private final String id;
   private final Catalog catalog;
   private final TimePartitions partitions;
   private final Upserts upserts;
@@ -83,8 +85,9 @@ final class PostgresSession implements PartitionedWriter.Backend {
     }
   }
 
-  PostgresSession(PostgresOptions options, ArchiveFeed feed, Consumer<StoreStep> progress,
-      LongSupplier clock) throws IOException {
+  /** @param id the archive's id; null until it was found once */
+  PostgresSession(PostgresOptions options, AtomicReference<String> id, ArchiveFeed feed,
+      Consumer<StoreStep> progress, LongSupplier clock) throws IOException {
     this.options = options;
     this.feed = feed;
     this.progress = progress;
@@ -92,7 +95,8 @@ final class PostgresSession implements PartitionedWriter.Backend {
     this.connection = Database.connect(options);
     this.schema = new Schema(options);
     try {
-      schema.create(connection);
+      this.id = schema.create(connection, id.get());
+      id.compareAndSet(null, this.id);
       this.catalog = new Catalog(connection, schema);
       this.partitions = new TimePartitions(connection, schema, options.partition());
       this.upserts = new Upserts(connection);
@@ -118,6 +122,11 @@ final class PostgresSession implements PartitionedWriter.Backend {
 
   Schema schema() {
     return schema;
+  }
+
+  /** Returns the archive's id. */
+  String id() {
+    return id;
   }
 
   Catalog catalog() {

@@ -2,7 +2,9 @@ package io.lifeline.jobs.archive.postgres;
 
 import io.lifeline.codec.Counter;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.Sql;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,7 +12,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -74,28 +78,59 @@ final class Schema {
     return Sql.identifier(name + DATA) + "." + Sql.identifier(table);
   }
 
-  /** Creates what is missing and checks what exists. */
-  void create(Connection connection) throws SQLException, ArchiveException {
+  /**
+   * Creates what is missing and checks what exists.
+   *
+   * @param expected id of the archive; null if it is not known yet
+   * @return the archive's id
+   * @throws ArchiveUnavailableException if the expected archive is not there: the schema was dropped or replaced
+   */
+  String create(Connection connection, String expected) throws SQLException, IOException {
     lockDefinitions(connection);
     try (Statement statement = connection.createStatement()) {
       checkEncoding(statement);
-      if (!has(statement, "archive")) {
+      if (expected != null) {
+        requireId(connection, expected);
+      } else if (!has(statement, "archive")) {
         statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name));
         statement.execute("CREATE SCHEMA IF NOT EXISTS " + Sql.identifier(name + DATA));
         createTables(statement);
         for (Map.Entry<String, String> index : INDEXES.entrySet()) {
           statement.execute("CREATE INDEX " + Sql.identifier(index.getKey())
-              + index.getValue().formatted(own("batches")));
+              + String.format(Locale.ROOT, index.getValue(), own("batches")));
         }
         new Views(this).createFixed(statement);
         statement.execute("INSERT INTO " + own("archive") + " VALUES (" + VERSION + ", "
-            + options.partition().toSeconds() + ")");
+            + options.partition().toSeconds() + ", " + Sql.literal(UUID.randomUUID().toString()) + ")");
       }
       check(statement);
       connection.commit();
       addNewer(connection, statement);
+      return id(connection);
     } finally {
       unlockDefinitions(connection);
+    }
+  }
+
+  /** Returns the archive's id; null if there is no archive, or one that an earlier release made. */
+  private String id(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      if (!has(statement, "archive") || !hasColumn(statement, "archive", "id")) {
+        return null;
+      }
+      try (ResultSet row = statement.executeQuery("SELECT id FROM " + own("archive"))) {
+        return row.next() ? row.getString(1) : null;
+      }
+    }
+  }
+
+  /** @throws ArchiveUnavailableException if the schema no longer holds that archive */
+  void requireId(Connection connection, String expected) throws SQLException, ArchiveUnavailableException {
+    String found = id(connection);
+    if (!expected.equals(found)) {
+      throw new ArchiveUnavailableException("the archive " + expected + " is not in schema " + name + " of "
+          + options.url() + " (" + (found == null ? "no archive" : "the archive " + found) + " is there): restore it;"
+          + " to write to this schema nevertheless, restart the jobs", null);
     }
   }
 
@@ -104,10 +139,14 @@ final class Schema {
    * do not update {@code last_message}, so {@code last_message_next} records the position it belongs to.
    */
   private void addNewer(Connection connection, Statement statement) throws SQLException {
+    addColumn(connection, statement, "archive", "id", "text");
+    addColumn(connection, statement, "positions", "refused", "text");
     addColumn(connection, statement, "batches", "crc", "bigint");
     addColumn(connection, statement, "positions", "source", "text");
     addColumn(connection, statement, "positions", "last_message", "bigint");
     addColumn(connection, statement, "positions", "last_message_next", "bigint");
+    statement.executeUpdate("UPDATE " + own("archive") + " SET id = "
+        + Sql.literal(UUID.randomUUID().toString()) + " WHERE id IS NULL");
     if (statement.executeUpdate("UPDATE " + own("archive") + " SET version = " + VERSION_OF_SHARING
         + " WHERE version = " + FIRST_VERSION_OF_SHARING) > 0) {
       statement.execute("UPDATE " + own("types") + " SET data_table = "
@@ -245,7 +284,8 @@ final class Schema {
   private void createTables(Statement statement) throws SQLException {
     String counters = Arrays.stream(Counter.values())
         .map(counter -> counter.label() + " numeric NOT NULL").collect(Collectors.joining(", "));
-    statement.execute("CREATE TABLE " + own("archive") + " (version integer NOT NULL, partition_s bigint NOT NULL)");
+    statement.execute("CREATE TABLE " + own("archive") + " (version integer NOT NULL, partition_s bigint NOT NULL,"
+        + " id text)");
     statement.execute("CREATE TABLE " + own("positions") + " (partition integer PRIMARY KEY, next bigint NOT NULL,"
         + " duplicates bigint NOT NULL, rejected bigint NOT NULL, written timestamptz NOT NULL)");
     statement.execute("CREATE TABLE " + own("types") + " (id text PRIMARY KEY, name text NOT NULL, version smallint NOT"

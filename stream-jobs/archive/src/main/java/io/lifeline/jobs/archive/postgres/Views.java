@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -78,13 +79,14 @@ final class Views {
   /** Until {@link #createEvents} is called next, with the types. */
   private void createPart(Statement statement, String view, String isPart) throws SQLException {
     statement.execute("CREATE OR REPLACE VIEW " + schema.data(view) + " AS SELECT * FROM " + schema.own("events")
-        + " WHERE " + isPart.formatted("type"));
+        + " WHERE " + String.format(Locale.ROOT, isPart, "type"));
   }
 
   private void createRoutes(Statement statement) throws SQLException {
     String newest = "(array_agg(%1$s ORDER BY last_sequence DESC))[1] AS %1$s";
     String counters =
-        Arrays.stream(Counter.values()).map(c -> newest.formatted(c.label())).collect(Collectors.joining(", "));
+        Arrays.stream(Counter.values()).map(c -> String.format(Locale.ROOT, newest, c.label()))
+            .collect(Collectors.joining(", "));
     statement.execute("CREATE VIEW " + schema.own("routes") + " AS SELECT incarnation, route, "
         + List.of("route_name", "host", "program", "pid").stream().map(newest::formatted)
             .collect(Collectors.joining(", "))
@@ -108,7 +110,8 @@ final class Views {
   /** Creates the view of one event type. Counting its rows does not read the batches. */
   void createType(Statement statement, EventTable table) throws SQLException {
     StringBuilder select = new StringBuilder("SELECT r.ts, " + TS_NS + " AS ts_ns, "
-        + (table.isShared() ? "r.\"@level\"" : level(table)) + " AS level, " + ORIGIN.formatted(THREAD, "r"));
+        + (table.isShared() ? "r.\"@level\"" : level(table)) + " AS level, "
+        + String.format(Locale.ROOT, ORIGIN, THREAD, "r"));
     table.columns().forEach((key, column) ->
         select.append(", ").append(value(table, key, column)).append(" AS ").append(Sql.identifier(column)));
     statement.execute("CREATE OR REPLACE VIEW " + schema.own(table.view()) + " AS " + select + " FROM "
@@ -147,7 +150,7 @@ final class Views {
             fields(table)) + "true"));
     if (tables.stream().anyMatch(EventTable::isShared)) {
       legs.add(leg(EventTable.SHARED, "r.\"@type\"", "r.\"@level\"", "r.\"@id\"", "r.\"@fields\"")
-          + isShownSql.formatted("r.\"@type\""));
+          + String.format(Locale.ROOT, isShownSql, "r.\"@type\""));
     }
     if (legs.isEmpty()) {
       legs.add("SELECT NULL::timestamptz AS ts, NULL::bigint AS ts_ns, NULL::text AS type, NULL::text AS level,"
@@ -155,7 +158,7 @@ final class Views {
           + " NULL::jsonb AS fields WHERE false");
     }
     statement.execute("CREATE OR REPLACE VIEW " + view + " AS SELECT r.ts, r.ts_ns, r.type, r.level, "
-        + ORIGIN.formatted(THREAD, "r") + ", r.id, r.fields FROM (" + String.join(" UNION ALL ", legs)
+        + String.format(Locale.ROOT, ORIGIN, THREAD, "r") + ", r.id, r.fields FROM (" + String.join(" UNION ALL ", legs)
         + ") r LEFT JOIN " + schema.own("batches") + " b ON b.batch = r.batch");
   }
 

@@ -136,7 +136,8 @@ public record Bottleneck(Stage stage, double[] shares, double low, double high, 
     if (stage == null) {
       return "none (no stage is clearly ahead; at work, waiting excluded: " + all + ")";
     }
-    return "%s (certainty %s; at work, waiting excluded: %s; 95 %% interval of the first %s to %s)".formatted(
+    return String.format(Locale.ROOT,
+        "%s (certainty %s; at work, waiting excluded: %s; 95 %% interval of the first %s to %s)",
         stage.label(), percent(certainty), all, percent(low), percent(high));
   }
 

@@ -4,6 +4,7 @@ import io.lifeline.jobs.archive.ArchiveReader;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Locale;
 
 /**
  * The event counts of an archive.
@@ -59,7 +60,8 @@ public record LedgerLine(long emitted, long archived, long inFlight, long droppe
 
   @Override
   public String toString() {
-    return "emitted=%d archived=%d in_flight=%d dropped=%d missing=%d duplicated=%d"
-        .formatted(emitted, archived, inFlight, dropped, missing, duplicated);
+    return String.format(Locale.ROOT,
+        "emitted=%d archived=%d in_flight=%d dropped=%d missing=%d duplicated=%d",
+        emitted, archived, inFlight, dropped, missing, duplicated);
   }
 }

@@ -65,10 +65,10 @@ final class LifelinePicture {
     add("<rect class=\"paper\" width=\"%d\" height=\"%d\"/>%n", WIDTH, height);
     legend();
     List<Lifeline> sample = spread(lifelines);
-    panel(LEGEND, "%d of %d blocks, spread over the run".formatted(sample.size(), lifelines.size()), sample);
+    panel(LEGEND, sample.size() + " of " + lifelines.size() + " blocks, spread over the run", sample);
     int from = Math.max(0, lifelines.size() / 2 - NEIGHBOURS / 2);
     List<Lifeline> neighbours = lifelines.subList(from, Math.min(lifelines.size(), from + NEIGHBOURS));
-    panel(LEGEND + panel, "%d neighbouring blocks from its middle".formatted(neighbours.size()), neighbours);
+    panel(LEGEND + panel, neighbours.size() + " neighbouring blocks from its middle", neighbours);
     svg.append("</svg>\n");
     return svg.toString();
   }

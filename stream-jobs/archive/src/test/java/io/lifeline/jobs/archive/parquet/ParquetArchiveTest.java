@@ -56,6 +56,16 @@ class ParquetArchiveTest extends ArchiveContract {
     return Archives.query(disk.path().resolve("archive"), sql);
   }
 
+  @Override
+  protected void moveTo(String elsewhere) throws Exception {
+    Files.move(directory, directory.resolveSibling(directory.getFileName() + elsewhere));
+  }
+
+  @Override
+  protected void moveBackFrom(String elsewhere) throws Exception {
+    Files.move(directory.resolveSibling(directory.getFileName() + elsewhere), directory);
+  }
+
   /** A network file system may lose locks; removing the file has the same effect on a new writer. */
   @Override
   protected void loseLock(int partition) throws Exception {

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 
 /** Runs the contract on a real server. */
@@ -32,6 +33,7 @@ class PostgresArchiveTest extends ArchiveContract {
   /** An archive opened with the clock of that time, so that rows have partitions by day. */
   private final class AtTheTimeOfTheEvents implements Archive {
     private final PostgresOptions options;
+    private final AtomicReference<String> id = new AtomicReference<>();
 
     AtTheTimeOfTheEvents(PostgresOptions options) {
       this.options = options;
@@ -39,7 +41,7 @@ class PostgresArchiveTest extends ArchiveContract {
 
     @Override
     public ArchiveWriter open(ArchiveFeed rejected) throws IOException {
-      session = new PostgresSession(options, rejected, step -> {}, () -> PostgresDatabases.NOW_MS);
+      session = new PostgresSession(options, id, rejected, step -> {}, () -> PostgresDatabases.NOW_MS);
       return new PartitionedWriter(options.roll(), session);
     }
 
@@ -51,6 +53,11 @@ class PostgresArchiveTest extends ArchiveContract {
     @Override
     public ArchivedEvents counts() {
       return new PostgresArchive(options).counts();
+    }
+
+    @Override
+    public List<String> resume(boolean acceptingLoss) throws IOException {
+      return new PostgresArchive(options).resume(acceptingLoss);
     }
 
     @Override
@@ -108,6 +115,22 @@ class PostgresArchiveTest extends ArchiveContract {
   @Override
   protected List<String> queryOn(SmallDisk disk, String sql) throws Exception {
     return query(sql);
+  }
+
+  @Override
+  protected void moveTo(String elsewhere) throws Exception {
+    rename(schema, schema + elsewhere);
+  }
+
+  @Override
+  protected void moveBackFrom(String elsewhere) throws Exception {
+    rename(schema + elsewhere, schema);
+  }
+
+  private static void rename(String from, String to) throws Exception {
+    for (String suffix : List.of("", Schema.DATA)) {
+      PostgresServer.shared().execute("ALTER SCHEMA " + from + suffix + " RENAME TO " + to + suffix);
+    }
   }
 
   /** Some connection pools lose session locks. */

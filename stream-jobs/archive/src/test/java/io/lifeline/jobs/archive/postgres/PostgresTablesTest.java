@@ -9,6 +9,7 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.Appended;
 import io.lifeline.jobs.archive.ArchiveException;
+import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.ArchiveWriteException;
 import io.lifeline.jobs.archive.ArchiveWriter;
@@ -26,8 +27,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.TimeZone;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -510,6 +515,52 @@ class PostgresTablesTest {
   void partitionsOfHoursAreNamedAfterTheirHour() throws Exception {
     archive(options().withPartition(Duration.ofHours(6)), at("2026-09-21T13:00:00Z", 1).event(VALUE, 1, 1));
     assertThat(partitions()).containsExactly("value:20260921T12");
+  }
+
+  /** A writer on another thread copies into the same tables in any order. */
+  @Test
+  void newColumnsOfSeveralTablesDoNotDeadlockWithAWriterThatCopies() throws Exception {
+    EventType first = EventType.named("first").field("a", FieldType.I32).build();
+    EventType second = EventType.named("second").field("a", FieldType.I32).build();
+    archive(options(), at("2026-09-21T13:00:00Z", 1).event(first, 1, 1).event(second, 1, 1));
+    EventType firstNow = EventType.named("first").field("a", FieldType.I32).field("b", FieldType.I32).build();
+    EventType secondNow = EventType.named("second").field("a", FieldType.I32).field("b", FieldType.I32).build();
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (Connection copying = PostgresServer.shared().connect(); Statement statement = copying.createStatement()) {
+      copying.setAutoCommit(false);
+      statement.execute("LOCK TABLE " + schema + Schema.DATA + ".second IN ROW EXCLUSIVE MODE");
+      Future<?> writing = thread.submit(() -> {
+        archive(options(), at("2026-09-21T13:00:00Z", 2).event(firstNow, 1, 1, 2).event(secondNow, 1, 1, 2));
+        return null;
+      });
+      while (query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '" + schema + Schema.DATA
+          + ".second'::regclass").isEmpty()) {
+        assertThat(writing.isDone()).isFalse();
+      }
+      statement.execute("SET lock_timeout = '20s'");
+      statement.execute("LOCK TABLE " + schema + Schema.DATA + ".first IN ROW EXCLUSIVE MODE");
+      copying.commit();
+      writing.get();
+    } finally {
+      thread.shutdown();
+    }
+    assertThat(query("SELECT sum(first.b), sum(second.b) FROM first, second")).containsExactly("4 4");
+  }
+
+  /** The driver sends the name of the machine's time zone; the server does not know this one. */
+  @Test
+  void theTimeZoneOfTheMachineDoesNotMatter() throws Exception {
+    TimeZone before = TimeZone.getDefault();
+    TimeZone.setDefault(TimeZone.getTimeZone("IST"));
+    try {
+      archive(options(), at("2026-09-21T13:00:00Z", 1).event(VALUE, 1, 1));
+      try (ArchiveReader reader = PostgresReader.open(options())) {
+        assertThat(TimeZone.getDefault().getID()).isEqualTo("IST");
+      }
+    } finally {
+      TimeZone.setDefault(before);
+    }
+    assertThat(query("SELECT ts FROM value")).containsExactly("2026-09-21 13:00:00+00");
   }
 
   @Test
