@@ -1,5 +1,6 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.core.RepeatedFailure;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -30,6 +31,7 @@ abstract class Task implements Runnable {
 
   private final String name;
   private final CompletableFuture<Throwable> failure;
+  private final RepeatedFailure repeated = new RepeatedFailure();
   private volatile boolean stopping;
   private volatile String status = STARTING;
   private boolean hasFailed;
@@ -68,7 +70,7 @@ abstract class Task implements Runnable {
 
   /** Marks the task healthy: something became durable, or there is nothing to do. */
   final void works() {
-    hasFailed = false;
+    succeeds();
     status = RUNNING;
   }
 
@@ -79,8 +81,13 @@ abstract class Task implements Runnable {
 
   /** Marks the task as standby: another instance does the work. */
   final void standsBy() {
-    hasFailed = false;
+    succeeds();
     status = STANDBY;
+  }
+
+  private void succeeds() {
+    hasFailed = false;
+    repeated.ends();
   }
 
   /** Marks the task as idle: a later release has written its state, and works on it if an instance of it runs. */
@@ -113,7 +120,9 @@ abstract class Task implements Runnable {
       } catch (IOException | JetStreamApiException | IllegalStateException e) {
         hasFailed = true;
         status = "retrying: " + e.getMessage();
-        LOG.warn("{}: {}; trying again from the last checkpoint", name, e.getMessage());
+        if (repeated.isNews(status)) {
+          LOG.warn("{}: {}; trying again from the last checkpoint", name, e.getMessage());
+        }
         pause(RETRY_MS);
       } catch (FatalException | RuntimeException | Error e) {
         status = "failed: " + e.getMessage();

@@ -10,6 +10,7 @@ import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
+import io.lifeline.jobs.core.RepeatedFailure;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -60,6 +61,7 @@ final class ArchiveLoop implements Runnable {
   private final BatchTime times = new BatchTime();
   private final CountDownLatch stop = new CountDownLatch(1);
   private final ArchiveWatch watch;
+  private final RepeatedFailure repeated = new RepeatedFailure();
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
   private boolean hasFailed;
@@ -180,6 +182,7 @@ final class ArchiveLoop implements Runnable {
   /** Marks the archive healthy: something was stored, or there is nothing to store. */
   private void works() {
     hasFailed = false;
+    repeated.ends();
     status = RUNNING;
   }
 
@@ -187,7 +190,9 @@ final class ArchiveLoop implements Runnable {
   private long waitFor(Exception reason, long pauseMs) {
     hasFailed = true;
     status = "retrying: " + reason.getMessage();
-    LOG.warn("the archive tries again in {} ms: {}", pauseMs, reason.getMessage());
+    if (repeated.isNews(status)) {
+      LOG.warn("the archive tries again in {} ms: {}", pauseMs, reason.getMessage());
+    }
     pause(pauseMs);
     return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
@@ -236,6 +241,7 @@ final class ArchiveLoop implements Runnable {
         partitions.takeFree();
         if (partitions.isEmpty()) {
           hasFailed = false;
+          repeated.ends();
           status = STANDBY;
           pause(POLL.toMillis());
           continue;

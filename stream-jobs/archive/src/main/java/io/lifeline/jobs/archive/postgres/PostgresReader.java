@@ -44,23 +44,23 @@ public final class PostgresReader implements ArchiveReader {
    * @param limitMs after which the server ends a query; 0 for no limit
    */
   public static PostgresReader openForStrangers(PostgresOptions options, long limitMs) throws IOException {
-    Connection connection = connect(options);
-    try (Statement statement = connection.createStatement()) {
-      ReaderRole.require(connection, options);
+    return new PostgresReader(connect(options, statement -> {
+      ReaderRole.require(statement.getConnection(), options);
       statement.execute("SET statement_timeout = " + limitMs);
-      connection.commit(); // a rollback would take the setting back
-      return new PostgresReader(connection);
-    } catch (SQLException e) {
-      close(connection);
-      throw Database.translated("cannot open", options, e);
-    } catch (ArchiveException e) {
-      close(connection);
-      throw e;
-    }
+    }));
   }
 
   /** Connects to an existing archive, whose views are found by their names. */
   static Connection connect(PostgresOptions options) throws IOException {
+    return connect(options, statement -> {});
+  }
+
+  /** Prepares a new connection. */
+  private interface Preparation {
+    void run(Statement statement) throws SQLException, IOException;
+  }
+
+  private static Connection connect(PostgresOptions options, Preparation preparation) throws IOException {
     Connection connection = Database.connect(options);
     try (Statement statement = connection.createStatement()) {
       connection.setReadOnly(true);
@@ -72,12 +72,13 @@ public final class PostgresReader implements ArchiveReader {
               + ": set --archive to archive.url of the jobs, and --schema to archive.schema");
         }
       }
-      connection.commit(); // the path outlives the rollback after a failed query
+      preparation.run(statement);
+      connection.commit(); // the settings outlive the rollback after a failed query
       return connection;
     } catch (SQLException e) {
       close(connection);
       throw Database.translated("cannot open", options, e);
-    } catch (ArchiveException e) {
+    } catch (IOException e) {
       close(connection);
       throw e;
     }
