@@ -249,6 +249,7 @@ public abstract class PartitionWriter {
     } catch (IOException e) {
       refusal.addSuppressed(e);
     }
+    checkSource(); // another source has lost nothing
     storeRefusal(why);
     throw refusal;
   }

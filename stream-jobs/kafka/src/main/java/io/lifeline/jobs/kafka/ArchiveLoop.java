@@ -269,12 +269,14 @@ final class ArchiveLoop implements Runnable {
     }
   }
 
-  private static ConsumerRecords<byte[], byte[]> poll(
+  private ConsumerRecords<byte[], byte[]> poll(
       KafkaConsumer<byte[], byte[]> consumer, ArchiveWriter archive, ArchivePartitions partitions) throws IOException {
     try {
       return consumer.poll(archive.isStored() ? IDLE_POLL : POLL);
     } catch (OffsetOutOfRangeException e) { // the messages have expired, or the broker has lost them
       LOG.warn("the archive's position is not in the topic any more: {}", e.getMessage());
+      archive.roll(); // the topic no longer has it
+      feed.hasRead(); // it may be another one
       partitions.readAgain();
       return ConsumerRecords.empty();
     }

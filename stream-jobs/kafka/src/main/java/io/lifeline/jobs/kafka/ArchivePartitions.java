@@ -69,7 +69,7 @@ final class ArchivePartitions {
     boolean hasConnected = now != connections;
     connections = now;
     if (hasConnected) {
-      seek(consumer.assignment());
+      readAgain();
     }
     return hasConnected;
   }
@@ -81,9 +81,8 @@ final class ArchivePartitions {
         .mapToDouble(metric -> ((Number) metric.metricValue()).doubleValue()).sum();
   }
 
-  /** Stores what was read, and continues at the archive's ends, or where these partitions begin now. */
+  /** Continues at the archive's ends, or where these partitions begin now. */
   void readAgain() throws IOException {
-    archive.roll(); // the topic no longer has it
     seek(consumer.assignment());
   }
 
