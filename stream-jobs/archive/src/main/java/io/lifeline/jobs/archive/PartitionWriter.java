@@ -256,10 +256,10 @@ public abstract class PartitionWriter {
 
   private ArchiveException refused(String why) {
     return new ArchiveException("partition " + partition + " of the archive " + place() + " is not written any more: "
-        + why + ". The broker has lost its last messages (power failure, restore from a backup, unclean leader"
-        + " election), or the source was recreated, so give it another archive; or restore the broker's data and run"
-        + " 'lifeline-jobs resume' on the archive; its option --accept-loss continues at the old offset, and messages"
-        + " stored before it are not archived");
+        + why + ". Either the broker has lost its last messages (power failure, restore from a backup, unclean leader"
+        + " election): restore its data and run 'lifeline-jobs resume' on the archive, whose option --accept-loss"
+        + " continues at the old offset without the messages that are stored before it. Or this is another topic or"
+        + " stream of the same name: it was recreated, so give it another archive");
   }
 
   final boolean isStored() {
