@@ -116,7 +116,7 @@ public final class KafkaLive implements LiveMessages {
     return trouble;
   }
 
-  /** Control records of transactions take offsets too, so the client's position counts once nothing of it waits here. */
+  /** Control records of transactions take offsets, so the client's position counts once none of it waits here. */
   @Override
   public boolean isCaughtUp() {
     return consumer != null && received.isEmpty()
