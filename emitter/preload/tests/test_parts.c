@@ -228,7 +228,10 @@ static void *add_names(void *unused) {
       __atomic_fetch_add(&sums->nbytes, 1, __ATOMIC_RELAXED);
       __atomic_fetch_add(&sums->count, 1, __ATOMIC_RELEASE);
       const char *kind, *text;
-      if (io_target_introduce(target, &kind, &text)) assert_string_equal(kind, "disk");
+      if (io_target_introduce(target, &kind, &text)) {
+        assert_string_equal(kind, "disk");
+        assert_string_equal(text, target.slot >= IO_KINDS ? name : "(others)");
+      }
       io_target_end(sums);
     }
   return NULL;
