@@ -8,6 +8,7 @@
  *   context-written        the file has the next session's context, and boundaries that nobody looks at yet
  *   context-changed        events from now on belong to that context; no batch has it
  *   context-applied        the next batch of a route has it
+ *   context-skipped        a route far behind has given up sessions' contexts that the file is about to overwrite
  *   stamped-unsealed       the file's version allows for large batches; the first one is not yet sealed
  *   sealed-unfreed         the batch is sealed; its events are still in the rings, above the tails
  *   sealed-unsent          the tails have moved; only the slot has the events
@@ -18,6 +19,7 @@
  *   given-up-uncounted     discarded, but not yet counted in the totals
  *   given-up-unremoved     counted in the totals, but its file still exists
  *   finished-unremoved     everything is delivered, but the file still exists and can be recovered again
+ *   damaged-linked         a damaged file has a second name; its repaired copy has not yet taken the first
  */
 #ifndef LIFELINE_CRASH_POINT_H
 #define LIFELINE_CRASH_POINT_H
