@@ -143,11 +143,11 @@ static inline void ll_caliper_end_at(ll_event_type *type, ll_operation operation
     __atomic_store_n(&folder->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     ll_cell *cell = ll_find_cell(folder, state & LL_TYPE_NUMBER_MAX);
-    uint32_t half = cell != NULL ? __atomic_load_n(&cell->turn, __ATOMIC_ACQUIRE) : LL_TURN_STALE;
+    uint32_t half = cell != NULL ? __atomic_load_n(&cell->turn, __ATOMIC_ACQUIRE) : (uint32_t)LL_TURN_STALE;
     if (LL_LIKELY(half < LL_TURN_STALE)) {
       uint32_t row = cell->rows[half];
       memcpy(&cell->words[half][row], &value, sizeof value);
-      cell->words[half][row + 1] = ended - operation.began;
+      cell->words[half][row + 1] = ll_ticks_from(operation.began, ended);
       cell->rows[half] = row + 2;
       if (LL_UNLIKELY(row + 2 == LL_CELL_ROWS)) ll_caliper_fold(cell, half);
     }

@@ -258,7 +258,11 @@ static inline void ll_stats(ll_statistics *statistics) {
  * which is returned when the thread ends. Emitting threads share nothing. The library starts one thread, at the first
  * emit or at ll_init, and a second one while it delivers what earlier runs left; sinks for brokers have threads and
  * connections of their own. It installs no signal handler, keeps no other descriptor open, never ends the process, and
- * prints only one line per error to stderr, or passes it to the log callback.
+ * prints only one line per error to stderr, or passes it to the log callback. A line for which stderr, a pipe that
+ * nobody reads, has no room is lost.
+ *
+ * Stacks. A thread that emits or measures needs 7 KB of free stack, one that starts the emitter 16 KB: in a program
+ * whose threads have the smallest stacks, call ll_init in main. Log callbacks come on top of that.
  *
  * Signal handlers. A handler may call ll_emit once ll_init has returned and the thread has emitted before; likewise
  * ll_begin and ll_end (caliper.h) and ll_emit_values (dynamic.h); no other function. An event from a handler that

@@ -1,9 +1,11 @@
 #include "clock.h"
 
+#include <fcntl.h>
 #include <lifeline/lifeline.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <x86intrin.h>
@@ -26,10 +28,33 @@ uint64_t ll_monotonic_ns(void) {
   return nanoseconds(CLOCK_MONOTONIC_RAW);
 }
 
+bool ll_clock_is_listed(const char *names, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = strstr(names, name); at != NULL; at = strstr(at + length, name))
+    if ((at == names || at[-1] == ' ') && strchr(" \n", at[length]) != NULL)
+      return true; /* strchr finds the end, too */
+  return false;
+}
+
+#if defined(__x86_64__)
+/* The kernel compares the counter with other clocks, and takes it from its list when it finds it unstable or differing
+ * between processors, whatever CPUID says. (Which of the list is current does not matter: in a virtual machine it is
+ * the hypervisor's.) Without the list: true. */
+static bool kernel_trusts_tsc(void) {
+  char names[256];
+  int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
+  ssize_t bytes = fd >= 0 ? read(fd, names, sizeof names - 1) : -1;
+  if (fd >= 0) close(fd);
+  if (bytes <= 0) return true;
+  names[bytes] = '\0';
+  return ll_clock_is_listed(names, "tsc");
+}
+#endif
+
 bool ll_cpu_clock_usable(void) {
 #if defined(__x86_64__)
   unsigned a, b, c, d;
-  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0 && kernel_trusts_tsc();
 #elif defined(__aarch64__)
   return true;
 #else

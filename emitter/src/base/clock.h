@@ -30,8 +30,12 @@ typedef struct ll_calibrations {
   ll_calibration at[LL_CALIBRATIONS_MAX];
 } ll_calibrations;
 
-/* Whether the CPU's counter runs at a constant rate in all sleep states, as ticks require. */
+/* Whether the CPU's counter runs at a constant rate in all sleep states, as ticks require, and the kernel has not found
+ * otherwise. */
 bool ll_cpu_clock_usable(void);
+
+/* Whether the name is one of these, which are separated by blanks. */
+bool ll_clock_is_listed(const char *names, const char *name);
 
 uint64_t ll_clock_tick(ll_clock_kind kind);
 uint64_t ll_monotonic_ns(void);

@@ -1,5 +1,7 @@
 #include "lock.h"
 
+#include "log.h"
+
 #include <errno.h>
 #include <lifeline/detail/emit.h>
 #include <pthread.h>
@@ -7,6 +9,7 @@
 __thread uint32_t ll_tls_inside __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool held __attribute__((tls_model("initial-exec")));
 
 void ll_lock(ll_saved_state *before) {
   sigset_t all;
@@ -16,9 +19,15 @@ void ll_lock(ll_saved_state *before) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancellation);
   pthread_mutex_lock(&lock);
   ll_tls_inside++;
+  held = true;
 }
 
-void ll_unlock(const ll_saved_state *before) {
+bool ll_lock_is_held(void) {
+  return held;
+}
+
+static void release(const ll_saved_state *before) {
+  held = false;
   ll_tls_inside--;
   pthread_mutex_unlock(&lock);
   pthread_setcancelstate(before->cancellation, NULL);
@@ -26,7 +35,27 @@ void ll_unlock(const ll_saved_state *before) {
   errno = before->error;
 }
 
+/* Another thread may find the lock free, and the lines gone, in between. */
+__attribute__((noinline, cold)) static void write_lines(void) {
+  ll_saved_state before;
+  ll_log_line line;
+  for (bool any = true; any;) {
+    ll_lock(&before);
+    any = ll_log_take(&line);
+    release(&before);
+    if (any) ll_log_write(&line);
+  }
+}
+
+void ll_unlock(const ll_saved_state *before) {
+  bool lines = ll_log_waits();
+  release(before);
+  if (lines) write_lines();
+}
+
 void ll_lock_renew(void) {
+  ll_log_forget();
+  held = false;
   static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
   lock = fresh;
 }

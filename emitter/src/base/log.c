@@ -1,7 +1,10 @@
 #include "log.h"
 
+#include "lock.h"
+
 #include <errno.h>
 #include <lifeline/detail/emit.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,7 +22,8 @@ void ll_log_to(ll_log_function function, void *ctx) {
   log_ctx = ctx;
 }
 
-/* stderr may be a pipe without a reader: SIGPIPE must not terminate the program. */
+/* stderr may be a pipe without a reader: SIGPIPE must not terminate the program. If it has no room, the line is lost:
+ * an emit does not wait for a reader of stderr. */
 static void write_quietly(const char *line, size_t length) {
   sigset_t pipe, before, pending;
   sigemptyset(&pipe);
@@ -27,33 +31,81 @@ static void write_quietly(const char *line, size_t length) {
   sigpending(&pending);
   pthread_sigmask(SIG_BLOCK, &pipe, &before);
   ll_tls_inside++;
-  bool broken = write(STDERR_FILENO, line, length) < 0 && errno == EPIPE;
+  struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+  bool broken = poll(&room, 1, 0) > 0 && write(STDERR_FILENO, line, length) < 0 && errno == EPIPE;
   ll_tls_inside--;
   if (broken && !sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &(struct timespec){0});
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void ll_log(ll_log_level level, const char *format, ...) {
-  static const char *const names[] = {"error", "warning"};
-  if (log_function == NULL && level == LL_LOG_INFO) return; /* stderr gets warnings and errors only */
-  char line[1024];
-  int prefix = log_function == NULL ? snprintf(line, sizeof line, "lifeline: %s: ", names[level]) : 0;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line + prefix, sizeof line - 1 - (size_t)prefix, format, arguments);
-  va_end(arguments);
-  /* Text from a server must not control the terminal: replace control characters, including C1 in UTF-8. */
-  for (unsigned char *c = (unsigned char *)line; *c != '\0'; c++) {
+/* Lines of threads that held the lock, which guards them. */
+enum { LINES_MAX = 8 };
+static ll_log_line lines[LINES_MAX];
+static unsigned first, count;
+
+bool ll_log_waits(void) {
+  return count > 0;
+}
+
+bool ll_log_take(ll_log_line *line) {
+  if (count == 0) return false;
+  *line = lines[first];
+  first = (first + 1) % LINES_MAX;
+  count--;
+  return true;
+}
+
+void ll_log_forget(void) {
+  count = 0;
+}
+
+/* Text from a server must not control the terminal: replaces control characters, including C1 in UTF-8. */
+static void clean(char *text) {
+  for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++) {
     if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) *c = c[1] = ' ';
     if (*c < 0x20 || *c == 0x7f) *c = ' ';
   }
+}
+
+void ll_log_write(const ll_log_line *line) {
+  static const char *const names[] = {"error", "warning"};
+  char text[sizeof line->text + 32];
   if (log_function != NULL) {
-    log_function(log_ctx, level, line);
+    log_function(log_ctx, line->level, line->text);
     return;
   }
-  size_t length = strlen(line);
-  line[length++] = '\n';
   int error = errno;
-  write_quietly(line, length);
+  int length = snprintf(text, sizeof text, "lifeline: %s: %s\n", names[line->level], line->text);
+  write_quietly(text, (size_t)length);
   errno = error;
+}
+
+/* The latest line of a full queue is replaced. */
+static ll_log_line *place(void) {
+  if (count < LINES_MAX) count++;
+  return &lines[(first + count - 1) % LINES_MAX];
+}
+
+static void fill(ll_log_line *line, ll_log_level level, const char *format, va_list arguments) {
+  line->level = level;
+  vsnprintf(line->text, sizeof line->text, format, arguments);
+  clean(line->text);
+}
+
+/* Apart from ll_log, whose callers that hold the lock may be short of stack. */
+__attribute__((noinline)) static void write_now(ll_log_level level, const char *format, va_list arguments) {
+  ll_log_line line;
+  fill(&line, level, format, arguments);
+  ll_log_write(&line);
+}
+
+void ll_log(ll_log_level level, const char *format, ...) {
+  if (log_function == NULL && level == LL_LOG_INFO) return; /* stderr gets warnings and errors only */
+  va_list arguments;
+  va_start(arguments, format);
+  if (ll_lock_is_held())
+    fill(place(), level, format, arguments);
+  else
+    write_now(level, format, arguments);
+  va_end(arguments);
 }

@@ -146,15 +146,13 @@ static void load_routes(loader *load, ll_config *config, const char *text) {
 }
 
 static bool make_absolute(const char *given, char *directory, size_t directory_bytes) {
-  char current[PATH_MAX] = "";
-  int used;
-  if (*given == '/')
-    used = snprintf(directory, directory_bytes, "%s", given);
-  else if (getcwd(current, sizeof current) == NULL)
-    return false;
-  else
-    used = snprintf(directory, directory_bytes, "%s/%s", current, given);
-  return used > 0 && (size_t)used < directory_bytes;
+  size_t above = 0;
+  if (*given != '/') {
+    if (getcwd(directory, directory_bytes) == NULL) return false;
+    above = strlen(directory);
+  }
+  int used = snprintf(directory + above, directory_bytes - above, above > 0 ? "/%s" : "%s", given);
+  return used > 0 && (size_t)used < directory_bytes - above;
 }
 
 static bool is_anothers(const char *path) {
@@ -194,7 +192,8 @@ static ll_clock_kind load_clock(loader *load, const char *option) {
   unsigned wish = word_of(load, option, "LIFELINE_CLOCK", names);
   if (wish == 2 || (wish == 0 && !ll_cpu_clock_usable())) return LL_CLOCK_MONOTONIC;
   if (wish == 1 && !ll_cpu_clock_usable() && load->good) {
-    snprintf(load->why, load->why_bytes, "LIFELINE_CLOCK=tsc: the rate of this CPU's counter is not constant");
+    snprintf(load->why, load->why_bytes,
+             "LIFELINE_CLOCK=tsc: the rate of this CPU's counter is not constant, or the kernel does not trust it");
     load->good = false;
   }
   return LL_CLOCK_CPU;

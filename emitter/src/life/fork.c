@@ -1,9 +1,11 @@
 /* Fork handlers: reset the state that a child must not inherit. See ll_fork_sensitive in ring/emitter.h. */
 #include "base/loading.h"
 #include "ending.h"
+#include "base/log.h"
 #include "life.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"
+#include "session.h"
 #include "summary/summary.h"
 
 #include <pthread.h>
@@ -62,6 +64,8 @@ static void in_child(void) {
       unfinished[i]->base = ll_the_emitter.store.map;
       unfinished[i]->head = &unread_head;
     }
+  ll_log_forget();
+  ll_sessions_after_fork();
   unlock();
   ll_loading_after_fork_in_child();
 }

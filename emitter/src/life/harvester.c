@@ -139,6 +139,11 @@ static uint64_t earlier(uint64_t one_ns, uint64_t other_ns) {
   return one_ns < other_ns ? one_ns : other_ns;
 }
 
+static void reap(void) {
+  ll_producers_reap();
+  ll_summary_reap();
+}
+
 static void run(ll_loss *loss) {
   static flush current; /* static because it is large; only one harvester exists */
   current.ticket = 0;
@@ -152,6 +157,7 @@ static void run(ll_loss *loss) {
     ll_triggers_tick();
     ll_resolution_tick();
     uint64_t end_look_ns = ll_ending_look();
+    if (ll_monotonic_ns() >= due_ns) reap();
     if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(LL_REPORT_DUE);
     uint32_t behind = follow_sessions();
     bool crowded = __atomic_exchange_n(&emitter->crowded, 0, __ATOMIC_ACQUIRE) != 0; /* set by a producer */

@@ -3,8 +3,10 @@
 #include "base/log.h"
 #include "life.h"
 #include "resolution/resolution.h"
+#include "ring/producer.h"
 #include "session.h"
 #include "sink/destination.h"
+#include "summary/summary.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -90,6 +92,8 @@ static int start_incarnation(void) {
   emitter->store.limited = config->memory_limit != UINT64_MAX;
   ll_store_deal(&emitter->store, config->streams.routes.count, config->streams.routes.names);
   describe_emitter(config);
+  emitter->store.header->routes[0].dropped_reentrant =
+      __atomic_exchange_n(&emitter->dropped_in_child, 0, __ATOMIC_RELAXED);
   ll_types_save(&emitter->types, &emitter->store);
   ll_store_publish(&emitter->store, why, sizeof why);
   if (!emitter->store.crash_safe) ll_log(LL_LOG_WARN, "events do not survive a crash of this program: %s", why);
@@ -125,6 +129,7 @@ static int start(const ll_options *options) {
   emitter->clock = life->config.clock;
   emitter->policy = life->config.policy;
   emitter->block_timeout_ms = life->config.block_timeout_ms;
+  ll_producers_make_key();
   emitter->sensitive = ll_fork_sensitive_memory();
   int error = emitter->sensitive != NULL ? ll_types_create(&emitter->types) : ENOMEM;
   if (error == 0) error = start_incarnation();
@@ -177,7 +182,12 @@ static ll_emitter_state start_or_restart(void) {
   return (ll_emitter_state)load_acquire(&emitter->state);
 }
 
-const ll_above_ring ll_above = {start_or_restart, ll_resolution_adopt, ll_admit_thread_ends};
+static void thread_ends(void) {
+  ll_summary_thread_ends();
+  ll_admit_thread_ends();
+}
+
+const ll_above_ring ll_above = {start_or_restart, ll_resolution_adopt, thread_ends};
 
 int ll_init(const ll_options *options) {
   if (is_forked_child()) restart_in_child();
@@ -210,9 +220,9 @@ int ll_flush(unsigned timeout_ms) {
   ll_lock(&before);
   uint64_t ticket = ++life->flush_wanted;
   ll_wake_harvester();
-  while (life->flush_done < ticket && wait_until(&before, deadline_ns)) {
+  while (life->flush_done < ticket && !life->stopped && wait_until(&before, deadline_ns)) {
   }
-  int error = life->flush_done < ticket ? ETIMEDOUT : life->end.undelivered > 0 ? ETIMEDOUT : 0;
+  int error = life->flush_done < ticket && !life->stopped ? ETIMEDOUT : life->end.undelivered > 0 ? ETIMEDOUT : 0;
   ll_unlock(&before);
   return error;
 }
@@ -235,6 +245,7 @@ static void report_left(void) {
 int ll_shutdown(unsigned timeout_ms) {
   bool as_at_exit = timeout_ms == LL_AS_AT_EXIT;
   ll_saved_state before;
+  if (load_relaxed(&emitter->dropped_in_child) > 0) ll_enter(); /* so that a batch counts them */
   /* Under the lock, since another thread's first emit may be starting the emitter. */
   if (load_acquire(&emitter->state) == LL_EMITTER_NEW) {
     ll_lock(&before);
@@ -262,7 +273,7 @@ int ll_shutdown(unsigned timeout_ms) {
 }
 
 static void at_exit(void) {
-  if (is_running()) ll_shutdown(LL_AS_AT_EXIT);
+  if (is_running() || load_relaxed(&emitter->dropped_in_child) > 0) ll_shutdown(LL_AS_AT_EXIT);
 }
 
 void ll_flush_at_exit(void) {
@@ -297,6 +308,9 @@ void ll_stats(ll_statistics *statistics) {
   uint64_t stopped = load_relaxed(&emitter->dropped_stopped);
   now.emitted += stopped;
   now.dropped_shutdown += stopped;
+  uint64_t in_child = load_relaxed(&emitter->dropped_in_child);
+  now.emitted += in_child;
+  now.dropped_reentrant += in_child;
   size_t known = statistics->size;
   memcpy(statistics, &now, known < sizeof now ? known : sizeof now);
   statistics->size = known;

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <lifeline/dynamic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,9 @@ typedef struct open_session {
 static open_session sessions[LL_SESSIONS_MAX]; /* in order of their begin */
 static unsigned count;
 static bool late; /* the file's context is not the innermost session's: there was no place for the change */
+
+/* Guards the announcements' files, which the lock must not: they may be on a disk that hangs. Taken before the lock. */
+static pthread_mutex_t announcing = PTHREAD_MUTEX_INITIALIZER;
 
 static ll_emitter *const emitter = &ll_the_emitter;
 
@@ -173,27 +177,46 @@ static open_session *find(const ll_session *session) {
   return NULL;
 }
 
+/* A thread that was cancelled in between would never let go. Returns what end_announcing restores. */
+static int begin_announcing(void) {
+  int cancellation;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+  pthread_mutex_lock(&announcing);
+  return cancellation;
+}
+
+static void end_announcing(int cancellation) {
+  pthread_mutex_unlock(&announcing);
+  pthread_setcancelstate(cancellation, NULL);
+}
+
+void ll_sessions_after_fork(void) {
+  static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  announcing = fresh;
+}
+
 static void announce(const ll_session *session, const char *name) {
   static bool told; /* one line per process is enough */
   char why[512];
   ll_saved_state before;
+  int cancellation = begin_announcing();
   bool announced = ll_announce(session->id, name, why, sizeof why);
-  if (!announced && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) ll_log(LL_LOG_WARN, "%s", why);
   ll_lock(&before);
   open_session *open = find(session);
   if (open != NULL) open->announced |= announced;
   ll_unlock(&before);
+  end_announcing(cancellation);
+  if (!announced && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) ll_log(LL_LOG_WARN, "%s", why);
 }
 
-/* Two open sessions of one trace share a file, which the last one removes. With the lock: no other thread announces
- * such a session meanwhile. */
-static void end_announcement(const ll_session *session) {
+/* Two open sessions of one trace share a file, which the last one removes: the other takes it over. With the lock. */
+static bool is_taken_over(const ll_session *session) {
   for (unsigned i = 0; i < count; i++) {
     if (sessions[i].owner != getpid() || memcmp(sessions[i].session.id, session->id, sizeof session->id) != 0) continue;
     sessions[i].announced = true;
-    return;
+    return true;
   }
-  ll_announce_end(session->id);
+  return false;
 }
 
 int ll_session_begin(ll_session *session, const char *name, const char *traceparent) {
@@ -223,6 +246,7 @@ int ll_session_end(const ll_session *session, int ok) {
   ll_unlock(&before);
   if (open == NULL) return EINVAL;
   if (ours) emit_end(session, ok != 0); /* the last event of its context */
+  int cancellation = begin_announcing();
   ll_lock(&before);
   open = find(session);
   if (open != NULL) {
@@ -231,18 +255,26 @@ int ll_session_end(const ll_session *session, int ok) {
     change_context();
     ll_wake_harvester();
   }
-  if (announced) end_announcement(session);
+  bool over = announced && !is_taken_over(session);
   ll_unlock(&before);
+  if (over) ll_announce_end(session->id);
+  end_announcing(cancellation);
   return 0;
 }
 
 void ll_sessions_close(void) {
   ll_saved_state before;
+  ll_session ended[LL_SESSIONS_MAX];
+  unsigned announced = 0;
+  int cancellation = begin_announcing();
   ll_lock(&before);
   for (unsigned i = 0; i < count; i++)
     if (sessions[i].owner == getpid() && sessions[i].announced) {
       sessions[i].announced = false;
-      ll_announce_end(sessions[i].session.id);
+      ended[announced++] = sessions[i].session;
     }
   ll_unlock(&before);
+  while (announced > 0)
+    ll_announce_end(ended[--announced].id);
+  end_announcing(cancellation);
 }

@@ -13,4 +13,7 @@ void ll_sessions_tick(void);
 /* Removes the announcements of what is still open. */
 void ll_sessions_close(void);
 
+/* In a forked child, whose parent's threads may have been announcing. Async-signal-safe. */
+void ll_sessions_after_fork(void);
+
 #endif

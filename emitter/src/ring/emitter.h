@@ -27,7 +27,8 @@ typedef struct ll_emitter {
   ll_clock_kind clock;
   ll_policy policy;
   unsigned block_timeout_ms;
-  uint64_t dropped_stopped; /* events dropped while no file exists to count them in */
+  uint64_t dropped_stopped;  /* events dropped while no file exists to count them in */
+  uint64_t dropped_in_child; /* the same, as reentrant, in a child that has not started its emitter yet */
   ll_fork_sensitive *sensitive;
   ll_types types;
   ll_store store;

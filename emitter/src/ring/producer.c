@@ -8,11 +8,13 @@
 #include "emitter.h"
 #include "pool.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 ll_emitter ll_the_emitter;
@@ -53,7 +55,13 @@ static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
 
 /* --- producers --- */
 
+/* The destructor of a pthread key tells a thread's end. glibc keeps the values of the first 32 keys in the thread
+ * itself, and allocates memory for those of others, which an emit in a signal handler must not: without one of the
+ * first keys the harvester looks for threads that have ended (ll_producers_reap). */
+enum { KEYS_WITHOUT_MEMORY = 32 };
 static pthread_key_t thread_end;
+static uint32_t key_made;
+static bool key_usable;
 
 /* After a fork, a thread-local producer may still be the parent's. */
 static bool is_of_this_process(const ll_producer *producer) {
@@ -100,17 +108,34 @@ static void thread_ends(void *unused) {
   }
 }
 
-static void make_key(void) {
-  pthread_key_create(&thread_end, thread_ends);
+/* As early as possible, while the first keys are free: at the library's load, or at an emit before that. */
+__attribute__((constructor)) void ll_producers_make_key(void) {
+  if (!compare_and_swap_u32(&key_made, 0, 1)) return;
+  key_usable = pthread_key_create(&thread_end, thread_ends) == 0 && thread_end < KEYS_WITHOUT_MEMORY;
+}
+
+void ll_watch_thread(void) {
+  if (key_usable) pthread_setspecific(thread_end, &thread_end);
+}
+
+bool ll_thread_has_ended(uint32_t thread) {
+  return !key_usable && thread != 0 && syscall(SYS_tgkill, getpid(), (pid_t)thread, 0) != 0 && errno == ESRCH;
+}
+
+void ll_producers_reap(void) {
+  for (uint32_t i = 0; i < LL_RINGS_MAX && !key_usable; i++) {
+    ll_producer *producer = &ll_the_emitter.sensitive->producers[i];
+    if (ll_thread_has_ended(load_acquire(&producer->in_use))) give_back(producer);
+  }
 }
 
 static ll_producer *attach(uint32_t route) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_key);
   ll_producer *producer = NULL;
+  uint32_t thread = (uint32_t)gettid();
   for (uint32_t i = 0; i < LL_RINGS_MAX && producer == NULL; i++) {
     ll_producer *candidate = &ll_the_emitter.sensitive->producers[i];
-    if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, 1)) producer = candidate;
+    if (load_relaxed(&candidate->in_use) == 0 && compare_and_swap_u32(&candidate->in_use, 0, thread))
+      producer = candidate;
   }
   if (producer == NULL) return NULL;
   ll_ring *ring = ll_pool_take(&ll_the_emitter.store, route, LL_RING_BYTES_MIN);
@@ -130,7 +155,7 @@ static ll_producer *attach(uint32_t route) {
     producer->next = is_of_this_process(ll_tls_elsewhere) ? ll_tls_elsewhere : NULL;
     ll_tls_elsewhere = producer;
   }
-  pthread_setspecific(thread_end, producer);
+  ll_watch_thread();
   return producer;
 }
 
@@ -334,9 +359,11 @@ static bool is_nested(uint32_t route) {
   return producer != NULL && load_relaxed(&producer->busy) != 0;
 }
 
+/* In the child of a handler that forked out of an emit nothing can be started before that emit has ended. */
 static void count_nested(uint32_t route) {
-  if (load_acquire(&ll_the_emitter.state) == LL_EMITTER_ON)
-    drop(&ll_the_emitter.store.header->routes[route].dropped_reentrant);
+  if (load_acquire(&ll_the_emitter.state) != LL_EMITTER_ON) return;
+  drop(ll_is_alive() ? &ll_the_emitter.store.header->routes[route].dropped_reentrant
+                     : &ll_the_emitter.dropped_in_child);
 }
 
 static ll_reservation take(ll_producer *producer, uint32_t number, size_t bytes) {

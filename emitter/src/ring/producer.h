@@ -18,6 +18,17 @@ ll_reservation ll_reserve_for_harvester(ll_event_type *type, size_t bytes);
  * available now. */
 struct ll_ring *ll_ring_of_harvester(void);
 
+/* Calls ll_above.thread_ends at the end of the calling thread. Never allocates memory: if that is not possible, see
+ * ll_producers_reap. */
+void ll_watch_thread(void);
+void ll_producers_make_key(void);
+
+/* Called by the harvester now and then: returns the rings of threads that ended unwatched. */
+void ll_producers_reap(void);
+
+/* Whether this thread (its kernel ID; 0: none) has ended unwatched. */
+bool ll_thread_has_ended(uint32_t thread);
+
 /* Starts the emitter and registers the type. Returns its state, which the caller acts on without reading it again;
  * LL_TYPE_NEW: not possible now, or the emitter is not running. */
 uint32_t ll_make_known(ll_event_type *type);

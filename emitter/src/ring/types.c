@@ -190,7 +190,7 @@ static uint32_t find_equal(const ll_types *types, const writer *entry) {
 }
 
 uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why, size_t why_bytes) {
-  writer entry;
+  static writer entry; /* too large for the stack of a small thread; one caller at a time */
   write_descriptor(&entry, type, (uint16_t)(types->count + 1));
   if (entry.fault == NULL) {
     uint32_t equal = find_equal(types, &entry);

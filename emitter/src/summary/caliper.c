@@ -45,6 +45,5 @@ void ll_caliper_end_slowly(ll_event_type *type, uint64_t began, uint64_t ended, 
     return;
   }
   if (ll_the_emitter.clock != LL_CLOCK_CPU) ended = ll_clock_tick(ll_the_emitter.clock);
-  uint64_t ticks = ended > began ? ended - began : 1;
-  count(ll_summary_add_operation(state & LL_TYPE_NUMBER_MAX, value, ticks));
+  count(ll_summary_add_operation(state & LL_TYPE_NUMBER_MAX, value, ll_ticks_from(began, ended)));
 }

@@ -4,10 +4,11 @@
 #include "cells.h"
 #include "ring/describe.h"
 #include "ring/emitter.h"
+#include "ring/producer.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 __thread ll_folder *ll_tls_folder __attribute__((tls_model("initial-exec")));
 
@@ -280,8 +281,6 @@ bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *wanted) {
 
 /* --- start and end of a thread --- */
 
-static pthread_key_t thread_end;
-
 /* NULL when the thread has none in this process: a folder from before a fork is the parent's. */
 static ll_folder *own_folder(const ll_summaries *summaries) {
   ll_folder *folder = ll_tls_folder;
@@ -289,43 +288,53 @@ static ll_folder *own_folder(const ll_summaries *summaries) {
   return ours && folder->in_use ? folder : NULL;
 }
 
-/* Adds the thread's values to the totals, and ends its operations under way. */
-static void thread_ends(void *unused) {
-  (void)unused;
+/* Adds the thread's values to the totals, and ends its operations under way. With the lock held. */
+static void free_folder(ll_summaries *summaries, ll_folder *folder) {
+  for (unsigned i = 0; i < LL_CELL_BUCKETS; i++)
+    while (folder->cells[i] != NULL)
+      remove_cells(summaries, folder, folder->cells[i]->number);
+  for (unsigned i = 0; i < LL_MARKS_MAX; i++)
+    store_relaxed(&folder->marks[i].began, 0);
+  folder->fast = 0;
+  store_release(&folder->busy, 0);
+  store_release(&folder->in_use, 0);
+}
+
+void ll_summary_thread_ends(void) {
   ll_saved_state before;
-  if (!ll_is_alive()) return;
+  if (ll_tls_folder == NULL || !ll_is_alive()) return;
   ll_lock(&before);
   ll_summaries *summaries = ll_the_summaries;
   ll_folder *folder = own_folder(summaries);
   ll_tls_folder = NULL;
-  if (folder != NULL) {
-    for (unsigned i = 0; i < LL_CELL_BUCKETS; i++)
-      while (folder->cells[i] != NULL)
-        remove_cells(summaries, folder, folder->cells[i]->number);
-    for (unsigned i = 0; i < LL_MARKS_MAX; i++)
-      store_relaxed(&folder->marks[i].began, 0);
-    folder->fast = 0;
-    store_release(&folder->in_use, 0);
-  }
+  if (folder != NULL) free_folder(summaries, folder);
   ll_unlock(&before);
 }
 
-static void make_key(void) {
-  pthread_key_create(&thread_end, thread_ends);
+void ll_summary_reap(void) {
+  ll_summaries *summaries = load_acquire(&ll_the_summaries);
+  if (summaries == NULL || load_acquire(&summaries->alive) == 0) return;
+  for (uint32_t i = 0; i < load_acquire(&summaries->folders_used); i++) {
+    ll_folder *folder = &summaries->folders[i];
+    if (!ll_thread_has_ended(load_acquire(&folder->in_use) != 0 ? (uint32_t)load_relaxed(&folder->thread) : 0))
+      continue;
+    ll_saved_state before;
+    ll_lock(&before);
+    free_folder(summaries, folder);
+    ll_unlock(&before);
+  }
 }
 
 static ll_folder *take_folder(ll_summaries *summaries) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_key);
   for (uint32_t i = 0; i < LL_FOLDERS_MAX; i++) {
     ll_folder *folder = &summaries->folders[i];
     if (folder->in_use) continue;
     if (i == summaries->folders_used) store_release(&summaries->folders_used, i + 1);
+    store_relaxed(&folder->thread, (uint64_t)gettid());
     store_release(&folder->in_use, 1);
     folder->fast = ll_the_emitter.clock == LL_CLOCK_CPU;
-    store_relaxed(&folder->thread, (uint64_t)gettid());
     ll_tls_folder = folder;
-    pthread_setspecific(thread_end, folder);
+    ll_watch_thread();
     return folder;
   }
   return NULL;
@@ -356,7 +365,7 @@ static inline void add_row(ll_cell *cell, uint32_t half, const union ll_number *
   memcpy(&cell->words[half][row++], (const uint8_t *)numbers + cell->field * sizeof(uint64_t), sizeof(uint64_t));
   if (cell->kind != LL_CELL_VALUE) {
     uint64_t now = ll_clock_tick(ll_the_emitter.clock);
-    cell->words[half][row++] = cell->previous != 0 ? now - cell->previous : 0;
+    cell->words[half][row++] = cell->previous != 0 ? ll_ticks_from(cell->previous, now) : 0;
     cell->previous = now;
   }
   cell->rows[half] = row;

@@ -48,7 +48,13 @@ typedef struct ll_summary_plan {
  * under it. The default plan is all zeros. With the lock held. False, keeping the previous plan: no such field. */
 bool ll_summary_set_plan(uint32_t number, const ll_summary_plan *plan);
 
+/* At the end of a thread: adds its values to the totals, and ends its operations under way. */
+void ll_summary_thread_ends(void);
+
 /* --- for the harvester --- */
+
+/* The same for threads that ended unwatched: see ring/producer.h. */
+void ll_summary_reap(void);
 
 typedef enum ll_report {
   LL_REPORT_DUE,   /* summaries whose interval is over */

@@ -55,10 +55,10 @@ typedef struct ll_mark {
 } ll_mark;
 
 typedef struct ll_folder {
-  uint32_t busy; /* its thread is using its cells */
-  uint32_t in_use;
-  uint32_t mark; /* index of a mark that is probably free */
-  uint32_t fast; /* ticks are the CPU's; 0 in a forked child, too, where this is the parent's folder */
+  uint32_t busy;   /* its thread is using its cells */
+  uint32_t in_use; /* 0: free */
+  uint32_t mark;   /* index of a mark that is probably free */
+  uint32_t fast;   /* ticks are the CPU's; 0 in a forked child, too, where this is the parent's folder */
   uint64_t thread;
   ll_cell *cells[LL_CELL_BUCKETS]; /* by the low bits of the type's number */
   ll_mark marks[LL_MARKS_MAX];
@@ -94,7 +94,7 @@ static inline bool ll_put(uint32_t number, const ll_number *numbers) {
       cell->words[turn][row] = numbers[cell->field].u;
       if (!plain) {
         uint64_t now = LL_CPU_TICK();
-        cell->words[turn][++row] = cell->previous != 0 ? now - cell->previous : 0;
+        cell->words[turn][++row] = cell->previous != 0 ? ll_ticks_from(cell->previous, now) : 0;
         cell->previous = now;
       }
       cell->rows[turn] = row + 1;

@@ -95,7 +95,7 @@ typedef struct __attribute__((aligned(64))) ll_producer {
   uint64_t *head; /* in the ring file: readers read up to it */
   uint16_t ring;
   uint16_t route;
-  uint32_t in_use;
+  uint32_t in_use;          /* its thread's kernel ID; 0: free */
   struct ll_producer *next; /* of the same thread, for another route */
 } ll_producer;
 
@@ -178,6 +178,12 @@ static inline uint64_t ll_cpu_tick(void) {
 #else
 #define LL_CPU_TICK() 0 /* never used: without a CPU clock, producers have a limit of 0 */
 #endif
+
+/* Elapsed ticks, at least 1. The counters of two processors may differ by a few ticks, so a thread that moved between
+ * them may seem to end before it began. */
+static inline uint64_t ll_ticks_from(uint64_t began, uint64_t ended) {
+  return ended > began ? ended - began : 1;
+}
 
 /* Reserves `bytes` (a multiple of 8) in the thread's ring. The signal fences are compiler barriers: a signal handler
  * sees busy before it can see a partial update. */
