@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.Keys;
+import java.io.FileOutputStream;
 import java.io.FileWriter;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -79,6 +81,20 @@ class CommandLineTest {
         CommandLine command = Main.commandLine().setOut(full).setErr(new PrintWriter(err, true));
         assertThat(command.execute(arguments)).as(arguments[0]).isOne();
       }
+    }
+    assertThat(err.toString()).startsWith("lifeline-jobs: cannot write the output: the disk is full");
+  }
+
+  /** As in a process: nobody has set a writer. */
+  @Test
+  void failsIfStandardOutputCannotBeWritten() throws IOException {
+    StringWriter err = new StringWriter();
+    PrintStream before = System.out;
+    try (PrintStream full = new PrintStream(new FileOutputStream("/dev/full"))) {
+      System.setOut(full);
+      assertThat(Main.commandLine().setErr(new PrintWriter(err, true)).execute("config", "--keys")).isOne();
+    } finally {
+      System.setOut(before);
     }
     assertThat(err.toString()).startsWith("lifeline-jobs: cannot write the output: the disk is full");
   }

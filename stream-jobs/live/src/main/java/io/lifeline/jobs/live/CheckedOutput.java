@@ -32,7 +32,8 @@ public final class CheckedOutput implements IExecutionStrategy {
       line.getErr().println(last.commandSpec().root().name() + ": " + explanation);
       return 1;
     }
-    if (!out.checkError() || status != 0) {
+    boolean isLost = out.checkError() | System.out.checkError(); // the writer onto System.out does not see its errors
+    if (!isLost || status != 0) {
       return status;
     }
     line.getErr().println(last.commandSpec().root().name() + ": cannot write the output: the disk is full, or the"
