@@ -56,7 +56,8 @@ final class DirectoryOptions {
         }
         if (System.nanoTime() - lastNs > PATIENCE_NS) {
           throw new HostException(messages.trouble() != null ? messages.trouble()
-              : "the broker has more batches, but has sent none for " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS) + " s");
+              : "the broker has more batches, but has sent none for "
+                  + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS) + " s");
         }
       }
     }
