@@ -24,6 +24,7 @@ public final class KafkaLive implements LiveMessages {
   private static final Duration LOOK_UP = Duration.ofSeconds(10);
   /** How long a silent broker is waited for before that is reported. */
   private static final Duration SILENCE = Duration.ofSeconds(2);
+  private static final long LOOK_INTERVAL_NS = Duration.ofSeconds(1).toNanos();
 
   private final KafkaSettings settings;
   private final LiveStart start;
@@ -33,6 +34,7 @@ public final class KafkaLive implements LiveMessages {
   /** Of the partitions when reading began; null until they are known. */
   private Map<TopicPartition, Long> ends;
   private KafkaConsumer<byte[], byte[]> consumer;
+  private long lookedNs = System.nanoTime();
   private volatile String trouble;
 
   public KafkaLive(JobConfig config, LiveStart start) {
@@ -47,6 +49,7 @@ public final class KafkaLive implements LiveMessages {
         open();
       }
       if (received.isEmpty()) {
+        takeNewPartitions();
         consumer.poll(timeout).forEach(received::add);
         trouble = received.isEmpty() ? silence() : null;
       }
@@ -84,6 +87,25 @@ public final class KafkaLive implements LiveMessages {
     ends = ends == null ? consumer.endOffsets(partitions) : ends;
     first(partitions).forEach(next::putIfAbsent);
     partitions.forEach(partition -> consumer.seek(partition, next.get(partition)));
+  }
+
+  /**
+   * Everything in a partition that was added meanwhile is new. What the client knows of the topic is at most 5 s old. Called only
+   * while nothing waits to be handed on.
+   */
+  private void takeNewPartitions() {
+    if (System.nanoTime() - lookedNs < LOOK_INTERVAL_NS) {
+      return;
+    }
+    lookedNs = System.nanoTime();
+    List<PartitionInfo> found = consumer.partitionsFor(settings.batches());
+    if (found.size() > consumer.assignment().size()) {
+      List<TopicPartition> partitions =
+          found.stream().map(info -> new TopicPartition(info.topic(), info.partition())).toList();
+      partitions.forEach(partition -> next.putIfAbsent(partition, 0L));
+      consumer.assign(partitions);
+      partitions.forEach(partition -> consumer.seek(partition, next.get(partition)));
+    }
   }
 
   /** Returns the offset of the first message to read in each partition. */

@@ -99,6 +99,19 @@ class KafkaLiveTest {
   }
 
   @Test
+  void readsPartitionsThatAreAddedMeanwhile() throws Exception {
+    server.createTopic(topic, 1);
+    try (LiveMessages live = open(LiveStart.NOW)) {
+      assertThat(live.next(STEP)).isNull();
+      server.raisePartitions(topic, 3);
+      send(2, START_MS);
+      assertThat(sequence(next(live))).isEqualTo(1);
+      send(0, START_MS);
+      assertThat(sequence(next(live))).isEqualTo(2);
+    }
+  }
+
+  @Test
   void goesOnAfterTheBrokerWasKilledAndStartedAgain() throws Exception {
     server.createTopic(topic, 2);
     send(0, START_MS);
