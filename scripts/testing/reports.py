@@ -247,6 +247,9 @@ def page(name):
     return Group(f"{name}'s commands", command, tap)
 
 
+ODD_MACHINE = Group("README.md's commands on an odd machine", "scripts/odd-machine scripts/test-readme README.md odd", tap)
+
+
 PAGE = Group("the console's page", "scripts/test-page", tap)  # its tests share a broker, an archive and a browser
 API = Group("the console's service over HTTP", "scripts/test-api", tap)  # its tests share a broker and an archive
 

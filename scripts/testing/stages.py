@@ -167,6 +167,8 @@ WITHOUT_CHAOS = [
     PYTHON,
     Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
           functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
+    Stage("README commands on an odd machine", WAITING, ("c", "go", "java"), reports.ODD_MACHINE.command,
+          functools.partial(reports.tap, group=reports.ODD_MACHINE), "readme-odd", after=("README commands",)),
     Stage("README commands of the connectors", WAITING, ("c", "go", "java"), "scripts/test-readme connectors/README.md",
           functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
     Stage("page", WAITING, ("c", "go", "java"), "scripts/test-page",

@@ -1,5 +1,7 @@
 #include "clock.h"
 
+#include "low.h"
+
 #include <fcntl.h>
 #include <lifeline/lifeline.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ bool ll_clock_is_listed(const char *names, const char *name) {
  * the hypervisor's.) Without the list: true. */
 static bool kernel_trusts_tsc(void) {
   char names[256];
-  int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
+  int fd = ll_open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
   ssize_t bytes = fd >= 0 ? read(fd, names, sizeof names - 1) : -1;
   if (fd >= 0) close(fd);
   if (bytes <= 0) return true;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 
 /** A real Kafka of this test's own, in a process that can be killed. */
@@ -25,6 +26,12 @@ public final class KafkaServer extends PrivateBroker {
   /** Returns the address as Kafka's own clients take it. */
   public String bootstrapServers() {
     return url().replaceAll("^kafka://|/.*$", "");
+  }
+
+  public void raisePartitions(String name, int partitions) throws ExecutionException, InterruptedException {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers()))) {
+      admin.createPartitions(Map.of(name, NewPartitions.increaseTo(partitions))).all().get();
+    }
   }
 
   public void createTopic(String name, int partitions) throws ExecutionException, InterruptedException {
