@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -35,9 +36,22 @@ func TestTheAccountsOwnFiguresAreReadWhereTheMonitorIsOutOfReach(t *testing.T) {
 	if in, out := after.In-before.In, after.Out-before.Out; in != messages || out != messages {
 		t.Errorf("the broker reports %d messages in and %d out, want %d each", in, out, messages)
 	}
-	if !strings.HasPrefix(after.Name, "NATS 2.") || after.Connections != 2 {
-		t.Errorf("the broker is %q with %d connections, want NATS with 2", after.Name, after.Connections)
+	if !strings.HasPrefix(after.Name, "NATS 2.") {
+		t.Errorf("the broker is %q, want NATS", after.Name)
 	}
+	awaitConnections(t, ours, 2)
+}
+
+// awaitConnections counts again: a busy server notices late that the connection of an earlier count was closed.
+func awaitConnections(t *testing.T, cluster broker.Cluster, want int64) {
+	t.Helper()
+	var found int64
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		if found = count(t, cluster).Connections; found == want {
+			return
+		}
+	}
+	t.Errorf("the broker reports %d connections, want %d", found, want)
 }
 
 func TestSomebodyElsesBrokerIsLeftAlone(t *testing.T) {
@@ -95,9 +109,7 @@ func TestConnectionsOfAnAccountAreCountedOnAllServersOfACluster(t *testing.T) {
 	for _, server := range servers {
 		connect(t, "nats://"+server)
 	}
-	if counters := count(t, ours); counters.Connections != 3 {
-		t.Errorf("the broker reports %d connections, want 3", counters.Connections)
-	}
+	awaitConnections(t, ours, 3)
 }
 
 func TestWhatTheRunsStreamHoldsIsToldWithoutAMonitor(t *testing.T) {
