@@ -156,7 +156,10 @@ static void the_next_start_leaves_what_is_meant_for_another_sink(void **state) {
   assert_int_equal(test_wait(pid), 128 + SIGKILL);
   char *own = strdup(getenv("LIFELINE_URL"));
   setenv("LIFELINE_URL", url, 1);
-  assert_int_equal(test_wait(test_start(brief, output)), 0);
+  unsigned starts = 0;
+  do /* on a busy machine a brief program may end before it has looked */
+    assert_int_equal(test_wait(test_start(brief, output)), 0);
+  while (++starts < 100 && strstr(test_text_of(output), there) == NULL);
   setenv("LIFELINE_URL", own, 1);
   free(own);
   assert_int_equal(test_ring_files(&directory), 1);
@@ -164,7 +167,7 @@ static void the_next_start_leaves_what_is_meant_for_another_sink(void **state) {
   test_batches batches = test_read_batches(elsewhere);
   for (size_t i = 0; i < batches.count; i++)
     assert_int_equal(batches.at[i]->flags & LLB_RECOVERED, 0);
-  BOOKS_EQUAL(test_events_in(&batches), 100);
+  BOOKS_EQUAL(test_events_in(&batches), 100 * starts);
   test_free_batches(&batches);
   assert_int_equal(test_wait(test_start(brief, NULL)), 0);
   assert_int_equal(test_ring_files(&directory), 0);
