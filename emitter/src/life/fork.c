@@ -1,7 +1,7 @@
 /* Fork handlers: reset the state that a child must not inherit. See ll_fork_sensitive in ring/emitter.h. */
 #include "base/loading.h"
-#include "ending.h"
 #include "base/log.h"
+#include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"

@@ -90,8 +90,8 @@ public final class KafkaLive implements LiveMessages {
   }
 
   /**
-   * Everything in a partition that was added meanwhile is new. What the client knows of the topic is at most 5 s old. Called only
-   * while nothing waits to be handed on.
+   * Everything in a partition that was added meanwhile is new. What the client knows of the topic is at most 5 s old.
+   * Called only while nothing waits to be handed on.
    */
   private void takeNewPartitions() {
     if (System.nanoTime() - lookedNs < LOOK_INTERVAL_NS) {
