@@ -1,11 +1,12 @@
 // The page in Chromium against a real console with 10,000 event types and 5,000 emitters, one of whose clocks is an hour ahead
 // (many_events.py): it stays usable. The bounds are generous, since other tests share the machine.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { api, becomes, endBrowser, open as openPage, SHOTS, startBrowser } from "./browser.mjs";
 import { drawn, settled } from "./chromium.mjs";
 
-const { LIFELINE_MANY_URL: URL, LIFELINE_MANY_EVENTS: EVENTS } = process.env;
+const { LIFELINE_MANY_URL: URL, LIFELINE_MANY_EVENTS: EVENTS, LIFELINE_MANY_BROKER: BROKER } = process.env;
 const BOUND_MS = 10_000;
 
 /** The overview, on which several tests look at different panels. */
@@ -85,6 +86,7 @@ test("10,000 types and 5,000 emitters: the overview, also on a phone", async () 
 test("an emitter whose clock is an hour ahead is shown as such", async () => {
   const { page, errors } = overview;
   const emitters = page.getByRole("region", { name: "Emitters" });
+  execFileSync(new globalThis.URL("many_events.py", import.meta.url).pathname, [BROKER, "ahead"]);
   await within("clocks", () => emitters.getByText("1 clock is ahead").waitFor());
   await within("a search for a host", async () => {
     await emitters.getByLabel("Hosts with").fill("node4321");

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Usage: many_events.py nats://HOST:PORT
+"""Usage: many_events.py nats://HOST:PORT [ahead]
 
 Publishes the events of 5,000 emitters with 10,000 event types, the clock of one emitter an hour ahead, and alerts. Prints the number
-of events. Standard library only: batches are encoded by lifeline-encode.
+of events. With `ahead` that emitter sends one more batch, without events: clocks are known for two minutes. Standard library only:
+batches are encoded by lifeline-encode.
 """
 
 import json
@@ -46,7 +47,14 @@ def alerts():
         yield f"bottleneck:{subject.encode().hex()}", json.dumps(alert).encode()
 
 
+def ahead():
+    yield batch(AHEAD + 1, f"worker{AHEAD % 100}", f"node{AHEAD:04}", [], [], time.time_ns() + HOUR_NS) | {"sequence": "2"}
+
+
 if __name__ == "__main__":
+    if sys.argv[2:] == ["ahead"]:
+        publish(sys.argv[1], [("lifeline.batches.0", None, each) for each in encode(ahead())])
+        sys.exit()
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     publish(sys.argv[1], [("lifeline.batches.0", None, each) for each in encode(batches())])
