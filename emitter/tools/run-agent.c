@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>

@@ -89,6 +89,18 @@ natsStatus tool_nats_ask(tool_nats *nats, tool_nats_question question, void *of)
   return status == NATS_OK ? again : status;
 }
 
+static natsStatus find_bucket(tool_nats *nats, int64_t wait_ms, void *name) {
+  (void)wait_ms; /* in nats->js, as for all of JetStream */
+  kvStore *bucket = NULL;
+  natsStatus status = js_KeyValue(&bucket, nats->js, name);
+  kvStore_Destroy(bucket);
+  return status;
+}
+
+natsStatus tool_nats_ask_for_bucket(tool_nats *nats, const char *name) {
+  return tool_nats_ask(nats, find_bucket, (void *)name);
+}
+
 /* Keeps the clearest connection error, since a metadata request reports only a timeout. */
 static void on_kafka_error(rd_kafka_t *client, int code, const char *reason, void *of) {
   (void)client;

@@ -39,6 +39,9 @@ typedef natsStatus (*tool_nats_question)(tool_nats *nats, int64_t wait_ms, void 
  * nats->js. */
 natsStatus tool_nats_ask(tool_nats *nats, tool_nats_question question, void *of);
 
+/* Asks so whether this user may read the bucket; NATS_NOT_FOUND: there is none. */
+natsStatus tool_nats_ask_for_bucket(tool_nats *nats, const char *name);
+
 /* The server's error text for the last call. */
 const char *tool_nats_error(natsStatus status);
 

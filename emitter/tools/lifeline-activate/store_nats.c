@@ -35,14 +35,6 @@ static void nats_close(store *s) {
   nats_Close();
 }
 
-static natsStatus find_bucket(tool_nats *nats, int64_t wait_ms, void *name) {
-  (void)wait_ms;
-  kvStore *bucket = NULL;
-  natsStatus status = js_KeyValue(&bucket, nats->js, name);
-  kvStore_Destroy(bucket);
-  return status;
-}
-
 static store *nats_open(const char *url, char error[ERROR_BYTES]) {
   store *s = calloc(1, sizeof *s);
   if (!s || !tool_broker_read(&s->broker, url, error, ERROR_BYTES)) {
@@ -52,7 +44,7 @@ static store *nats_open(const char *url, char error[ERROR_BYTES]) {
   const char *name = sink_url_parameter(&s->broker.url, "control");
   s->name = name && strcmp(name, "on") != 0 && strcmp(name, "off") != 0 ? name : NATS_DEFAULT_CONTROL;
   if (tool_nats_open(&s->nats, &s->broker, "lifeline-activate", error, ERROR_BYTES)) {
-    natsStatus status = tool_nats_ask(&s->nats, find_bucket, (void *)s->name);
+    natsStatus status = tool_nats_ask_for_bucket(&s->nats, s->name);
     if (status == NATS_OK) status = js_KeyValue(&s->bucket, s->nats.js, s->name);
     if (status == NATS_OK) return s;
     explain(s, status, "read", error);

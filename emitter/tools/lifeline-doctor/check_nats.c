@@ -159,14 +159,6 @@ static void check_stream(tool_nats *nats, const char *name) {
   jsStreamInfo_Destroy(s.info);
 }
 
-static natsStatus ask_for_bucket(tool_nats *nats, int64_t wait_ms, void *name) {
-  (void)wait_ms;
-  kvStore *bucket = NULL;
-  natsStatus status = js_KeyValue(&bucket, nats->js, name);
-  kvStore_Destroy(bucket);
-  return status;
-}
-
 static void check_control(const tool_broker *broker, tool_nats *nats) {
   const char *wish = sink_url_parameter(&broker->url, "control");
   const char *name = wish && strcmp(wish, "on") != 0 ? wish : NATS_DEFAULT_CONTROL;
@@ -175,7 +167,7 @@ static void check_control(const tool_broker *broker, tool_nats *nats) {
     report(OK, "activations", "control=off: programs read none");
     return;
   }
-  natsStatus status = tool_nats_ask(nats, ask_for_bucket, (void *)name);
+  natsStatus status = tool_nats_ask_for_bucket(nats, name);
   if (status == NATS_NOT_FOUND)
     report(WARN, "activations",
            "the bucket %s is missing, so that activations have no effect; create it with lifeline-setup", name);

@@ -159,7 +159,7 @@ class ArchiveSinkTest extends ArchiveSinkInConnect {
     aTopicThatWasMadeAnewFailsTheTask(10);
   }
 
-  /** Offsets tell nothing then, but the message before the archive's end is another one. */
+  /** Offsets tell nothing then, but the message before the archive's end differs. */
   @Test
   void neitherIsOneThatIsLonger() throws Exception {
     aTopicThatWasMadeAnewFailsTheTask(30);

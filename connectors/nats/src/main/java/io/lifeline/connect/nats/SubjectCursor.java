@@ -187,7 +187,7 @@ final class SubjectCursor {
     if (timeNs != lastTimeNs) {
       throw new ConnectException(
           "the message at offset " + (nextSequence - 1) + " of " + filter + " in stream " + stream
-              + " is another one than the one that was read: the stream was recreated or has lost its last messages. "
+              + " is not the one that was read: the stream was recreated or has lost its last messages. "
               + START_OVER);
     }
   }
@@ -203,7 +203,7 @@ final class SubjectCursor {
    * @param bytes its size as the server counts it
    * @return false if the message is dropped: it was read before, or it follows a gap, and then the consumer is marked
    *     for recreation
-   * @throws ConnectException if the last message that was read is another one now
+   * @throws ConnectException if the last message that was read has been replaced
    */
   boolean accept(Delivery delivery, long bytes) {
     heard = true;

@@ -68,7 +68,7 @@ class StreamReaderTest {
       Numbers.publish(connection, "tail", 0, 8);
       assertThatThrownBy(() -> readTo(link, 8, new SubjectCursor("TAIL", ">", 6, lastTimeNs, FIRST)))
           .isInstanceOf(ConnectException.class)
-          .hasMessageContaining("the message at offset 5 of > in stream TAIL is another one");
+          .hasMessageContaining("the message at offset 5 of > in stream TAIL is not the one that was read");
     }
   }
 

@@ -366,7 +366,7 @@ public abstract class PartitionWriter {
     if (position.offset() < to) {
       Long last = position.offset() == to - 1 ? lastMessage() : null;
       if (last != null && last != checksum(message)) {
-        refuse("it has read up to offset " + to + ", but the message before that is another one now");
+        refuse("it has read up to offset " + to + ", but the message before it has been replaced");
       }
       return Appended.ALREADY_ARCHIVED;
     }

@@ -122,7 +122,7 @@ abstract class IdentityContract {
     try (ArchiveWriter writer = archive.open(rejections::add)) {
       assertThat(writer.comparableOffset(0)).isEqualTo(1);
       assertThatThrownBy(() -> writer.append(Archives.at(1), Archives.serials(EMITTER, 3, 10)))
-          .hasMessageContaining("the message before that is another one now");
+          .hasMessageContaining("the message before it has been replaced");
     }
     assertThat(archive.resume(true)).hasSize(1);
     try (ArchiveWriter writer = archive.open(rejections::add)) {

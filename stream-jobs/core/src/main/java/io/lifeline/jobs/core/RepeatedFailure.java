@@ -22,7 +22,7 @@ public final class RepeatedFailure {
     this.nanoTime = nanoTime;
   }
 
-  /** Returns whether to log the failure: its text is another one than the last time, or that was long ago. */
+  /** Returns whether to log the failure: its text differs from the last one, or that was long ago. */
   public boolean isNews(String text) {
     long now = nanoTime.getAsLong();
     if (text.equals(last) && now - loggedNs < REMINDER_NS) {

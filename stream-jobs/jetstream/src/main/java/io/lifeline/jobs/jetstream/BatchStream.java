@@ -90,7 +90,7 @@ final class BatchStream implements AutoCloseable {
   /**
    * Returns the next message, or null on timeout.
    *
-   * @throws TruncatedStreamException if the last message that was read is missing at the end, or is another one now
+   * @throws TruncatedStreamException if the last message that was read is missing or has been replaced
    */
   Received next(Duration timeout) throws IOException, JetStreamApiException {
     if (openedAtConnection != broker.log().connections()
@@ -127,7 +127,7 @@ final class BatchStream implements AutoCloseable {
   private void requireLast(long brokerTimeMs) throws TruncatedStreamException {
     if (brokerTimeMs != lastTimeMs) {
       throw new TruncatedStreamException("message " + (nextSequence - 1) + " of stream " + stream.getStreamName()
-          + " is another one than the one that was read (stored at " + Instant.ofEpochMilli(brokerTimeMs) + ", not "
+          + " is not the one that was read (stored at " + Instant.ofEpochMilli(brokerTimeMs) + ", not "
           + Instant.ofEpochMilli(lastTimeMs) + "): the stream has lost its last messages and stored others since");
     }
   }

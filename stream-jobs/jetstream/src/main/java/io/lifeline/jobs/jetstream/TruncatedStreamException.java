@@ -2,7 +2,7 @@ package io.lifeline.jobs.jetstream;
 
 import java.io.IOException;
 
-/** The stream no longer has the last message that was read, or has another one in its place. */
+/** The stream no longer has the last message that was read, or has replaced it. */
 final class TruncatedStreamException extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -104,7 +104,7 @@ class ArchivePartitionsTest {
     assertThat(partitions.readAgainAfterConnecting()).isTrue();
     assertThat(topic.position(PARTITION)).as("also what is not stored yet is compared").isEqualTo(3);
     assertThatThrownBy(() -> archive.append(new Position(0, 3, 1), message(7))).isInstanceOf(ArchiveException.class)
-        .hasMessageContaining("the message before that is another one now");
+        .hasMessageContaining("the message before it has been replaced");
   }
 
   @Test
