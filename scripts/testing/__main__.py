@@ -50,7 +50,7 @@ def build(stages, commands):
         return None
     print(f"build ({' '.join(parts)}) ... ", end="", flush=True)
     log = BUILD / "log/test-build.log"
-    ended = commands.run(f"scripts/build {' '.join(parts)}", log, BUILD_LIMIT_S)
+    ended = commands.run(f"scripts/build --before-tests {' '.join(parts)}", log, BUILD_LIMIT_S)
     print(f"FAILED: {ended.problem}" if ended.problem else f"{ended.seconds:.0f} s", flush=True)
     if ended.problem:
         print("".join(f"    {line}\n" for line in log.read_text(errors="replace").splitlines()[-30:]), end="")
@@ -65,7 +65,7 @@ def run_stages(stages, commands, marks):
     def on_end(stage, result, running):
         results[stage.name] = result
         others = f"   [still: {', '.join(running)}]" if running else ""
-        print(f"[{len(results)}/{len(stages)}] {stage.name}: {result}, {result.seconds:.0f} s{others}", flush=True)
+        print(f"[{len(results)}/{len(stages)}] {stage.name}: {result}, {result.seconds:.0f} s, {result.cpu_s:.0f} s of processor{others}", flush=True)
         for failure in result.counts.failures:
             print(f"    FAILED {failure}", flush=True)
 
