@@ -33,7 +33,8 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,8 +50,8 @@ class SessionOperationsTest {
       EventType.named("session.end").field("id", FieldType.BYTES).field("ok", FieldType.BOOL).build();
   private static final EventType CPU = EventType.named("host.cpu").field("user", FieldType.U64).build();
 
-  @TempDir Path directory;
-  private final Map<Long, Workers> open = new HashMap<>();
+  @TempDir static Path directory;
+  private static final Map<Long, Workers> OPEN = new HashMap<>();
 
   private static BatchWriter batch(int emitter, long sequence, String program) {
     return new BatchWriter().incarnation(new Incarnation(1, emitter)).sequence(sequence).host("here").program(program)
@@ -61,7 +62,8 @@ class SessionOperationsTest {
     return HexFormat.of().parseHex(hex);
   }
 
-  private void archive() throws Exception {
+  @BeforeAll
+  static void archive() throws Exception {
     BatchWriter[] batches = {
       batch(1, 1, "copy").context("session", OUTER).event(START, 100, bytes(OUTER), new byte[0], "night's copy"),
       batch(2, 1, "part").context("session", INNER).context("parent", OUTER)
@@ -78,14 +80,14 @@ class SessionOperationsTest {
   }
 
   /** Processes that stay for all tests of the class, as those of a console do. */
-  private Workers workers(long limitMs) {
-    return open.computeIfAbsent(limitMs, limit -> new Workers(WorkerMain.class.getName(),
+  private static Workers workers(long limitMs) {
+    return OPEN.computeIfAbsent(limitMs, limit -> new Workers(WorkerMain.class.getName(),
         new ArchiveLocation(directory.toString(), null, null, "lifeline"), 1L << 30, limit));
   }
 
-  @AfterEach
-  void end() {
-    open.values().forEach(Workers::close);
+  @AfterAll
+  static void end() {
+    OPEN.values().forEach(Workers::close);
   }
 
   private JsonNode ask(String path, int status) throws Exception {
@@ -137,7 +139,6 @@ class SessionOperationsTest {
 
   @Test
   void sessionsAreListedTheNewestFirst() throws Exception {
-    archive();
     JsonNode answer = ask("/sessions", 200);
     assertThat(ids(answer.path("sessions"))).containsExactly("by hand", INNER, OUTER);
     assertThat(answer.path("complete").asBoolean()).isTrue();
@@ -152,7 +153,6 @@ class SessionOperationsTest {
 
   @Test
   void aSearchFindsNamesProgramsAndHostsAndIsOnlyText() throws Exception {
-    archive();
     for (String found : List.of("NIGHT'S", "night's copy", OUTER.substring(4, 20))) {
       assertThat(ids(ask("/sessions?text=" + URLEncoder.encode(found, StandardCharsets.UTF_8), 200)
           .path("sessions"))).as(found).contains(OUTER).doesNotContain("by hand");
@@ -165,7 +165,6 @@ class SessionOperationsTest {
 
   @Test
   void aSessionHasItsEventsItsChildrenAndWhatItsHostsDidMeanwhile() throws Exception {
-    archive();
     JsonNode outer = ask("/sessions/" + OUTER, 200);
     assertThat(outer.path("session").path("programs").asText()).isEqualTo("copy, part");
     assertThat(outer.path("session").path("events").asLong()).isEqualTo(4);
@@ -179,7 +178,6 @@ class SessionOperationsTest {
 
   @Test
   void lifelinesOfASessionAreThoseOfItsPrograms() throws Exception {
-    archive();
     String span = "from=0&to=1000";
     assertThat(ids(ask("/lifelines?" + span, 200).path("lines"), "id"))
         .containsExactlyInAnyOrder("copy", "part", "probe");
@@ -195,7 +193,6 @@ class SessionOperationsTest {
 
   @Test
   void anUnknownSessionIsNotFound() throws Exception {
-    archive();
     assertThat(ask("/sessions/" + OUTER.replace('0', '1'), 404).toString()).contains("no such session");
     assertThat(ask("/sessions/" + URLEncoder.encode("' OR '1'='1", StandardCharsets.UTF_8), 404).toString())
         .contains("no such session");
@@ -203,7 +200,6 @@ class SessionOperationsTest {
 
   @Test
   void eachAnswerHasATimeLimit() throws Exception {
-    archive();
     for (String path : List.of("/sessions", "/sessions/" + OUTER)) {
       assertThat(ask(path, 400, 0).toString()).contains("ended after 0 s");
     }
@@ -221,7 +217,6 @@ class SessionOperationsTest {
 
   @Test
   void aQueryThatWouldTakeHoursIsEnded() throws Exception {
-    archive();
     for (String text : List.of("SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE (a.range * 31) %"
         + " (b.range + 2) = 1", "SELECT levenshtein(repeat('a', 3000000), repeat('b', 3000000))")) {
       assertThat(sql(text, 400, 1_000).toString()).as(text).contains("ended after 1 s");
@@ -231,7 +226,6 @@ class SessionOperationsTest {
 
   @Test
   void aQueryThatNeedsTooMuchEndsAloneOrIsCut() throws Exception {
-    archive();
     for (String text : List.of("SELECT repeat('x', 900000000)", "SELECT repeat(chr(1234), 400000) FROM range(1000)",
         "SELECT json_contains('" + "[".repeat(200_000) + "]".repeat(200_000) + "', '1')",
         "SELECT range(30000) FROM range(3000)", "SELECT * FROM test_all_types()",
@@ -250,7 +244,6 @@ class SessionOperationsTest {
 
   @Test
   void whatAQueryDoesToTablesIsSeenByNobodyElse() throws Exception {
-    archive();
     String ledger = ask("/ledger", 200).toString();
     for (String change : List.of("UPDATE routes SET program = 'forged', emitted = 1000000 RETURNING 1",
         "DELETE FROM routes RETURNING 1", "INSERT INTO routes SELECT * FROM routes RETURNING 1")) {
