@@ -11,8 +11,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Libraries in machine code that Java libraries unpack into the temporary directory: DuckDB 70 MB, RocksDB 15 MB, zstd,
- * lz4. They remove them when the process exits normally, so each killed process would leave a copy.
+ * Libraries in machine code that Java libraries unpack into the temporary directory: RocksDB 15 MB, zstd, lz4, and
+ * DuckDB 70 MB where its library does not lie beside its jar. They remove them when the process exits normally, so each
+ * killed process would leave a copy.
  */
 public final class NativeLibraries {
   private static final Path MAPPINGS = Path.of("/proc/self/maps");
