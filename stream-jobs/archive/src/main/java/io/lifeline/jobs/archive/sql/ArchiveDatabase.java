@@ -311,6 +311,19 @@ public final class ArchiveDatabase implements ArchiveReader {
       makeAll();
       ledger.provide("ledger");
     }
+    try {
+      return prepareReading(sql);
+    } catch (SQLException e) {
+      if (!e.getMessage().startsWith("Catalog Error")) {
+        throw e;
+      }
+      endQuestion();
+      makeAll(); // so that the message names the type that is meant
+      return prepareReading(sql);
+    }
+  }
+
+  private PreparedStatement prepareReading(String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute("BEGIN TRANSACTION READ ONLY"); // a query may have UPDATE as a part
       isReading = true;

@@ -254,7 +254,8 @@ class ArchiveDatabaseTest {
     "SELECT * FROM read_csv('/etc/passwd')               | file system operations are disabled",
     "SELECT * FROM '/etc/passwd'                         | does not exist",
     "SELECT * FROM read_text('/etc/passwd')              | file system operations are disabled",
-    "SELECT * FROM nothing                               | nothing does not exist"
+    "SELECT * FROM nothing                               | nothing does not exist",
+    "SELECT * FROM \"test.seriel\"                      | Did you mean \"test.serial\""
   }, quoteCharacter = '~')
   void whatDoesNotReadTheArchiveIsRefused(String sql, String message) throws Exception {
     archive(Archives.batch(EMITTER, 1).event(Archives.SERIAL, 1, 1, 1));
