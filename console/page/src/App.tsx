@@ -71,7 +71,7 @@ export function App() {
   const change = (part: Partial<Link>) => setLink((before) => ({ ...before, ...part }));
   const index = status?.index;
   const version = index ? `${index.events}-${index.skipped}` : null;
-  const types = useAnswer<Types>(version, (signal) => get("/types", {}, signal), 0);
+  const types = useAnswer<Types>(version === null ? null : "types", (signal) => get("/types", {}, signal), 0, version);
   const palette = useMemo(() => (theme === "dark" ? DARK : LIGHT), [theme]);
 
   return (

@@ -12,6 +12,7 @@ import { SlowPanel } from "./panels/SlowPanel";
 import { StepsPanel } from "./panels/StepsPanel";
 import { StepPanel } from "./panels/StepPanel";
 import type { Palette } from "./palette";
+import { Progress } from "./Progress";
 import { count, shown } from "./text";
 import { absolute, duration } from "./time";
 
@@ -43,9 +44,14 @@ export function Trace({ status, types, link, palette, change }: Props) {
 }
 
 function Loaded({ status, types, link, palette, change, origin, first, last }: Props & { origin: bigint; first: number; last: number }) {
-  const margin = Math.max(1000, (last - first) * 0.01);
-  const all = { from: first - margin, to: last + margin };
   const relative = (ns: string) => Number(BigInt(ns) - origin);
+  const filters = { program: link.program, host: link.host, session: link.session };
+  const isFiltered = Boolean(link.program || link.host || link.session);
+  const selected = useAnswer<Types>(isFiltered ? JSON.stringify(filters) : null, (signal) => get("/types", filters, signal), 150, status.index.events);
+  const chosen = selected.data ?? types;
+  const [begin, end] = selected.data?.fromNs && selected.data.toNs ? [relative(selected.data.fromNs), relative(selected.data.toNs)] : [first, last];
+  const margin = Math.max(1000, (end - begin) * 0.01);
+  const all = { from: begin - margin, to: end + margin };
   const [free, setFree] = useState<View | null>(link.from !== null && link.to !== null ? { from: relative(link.from), to: relative(link.to) } : null);
   const [brush, setBrush] = useState<View | null>(null);
   const [object, setObject] = useState<number | null>(null);
@@ -75,14 +81,13 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
     change({ follow, from: null, to: null });
   };
 
-  const filters = { program: link.program, host: link.host, session: link.session };
   const asked = { from: stamp(view.from), to: stamp(view.to), width: 1200, lines: LINES, ...filters };
-  const lines = useAnswer<Lines>(JSON.stringify([asked, status.index.events]), (signal) => get("/lifelines", asked, signal));
+  const lines = useAnswer<Lines>(JSON.stringify(asked), (signal) => get("/lifelines", asked, signal), 30, status.index.events);
   const before = link.before ? { from: relative(link.before.split("-")[0]!), to: relative(link.before.split("-")[1]!) } : null;
   const askedBefore = before && { ...asked, from: stamp(before.from), to: stamp(before.to) };
   const linesBefore = useAnswer<Lines>(askedBefore ? JSON.stringify(askedBefore) : null, (signal) => get("/lifelines", { ...askedBefore }, signal));
 
-  const rows = useMemo(() => (types ? ordered(types, link.order, link.types) : []), [types, link.order, link.types]);
+  const rows = useMemo(() => (chosen ? ordered(chosen, link.order, link.types) : []), [chosen, link.order, link.types]);
   const stages = [link.a, link.b];
   const number = (name: string | null) => types?.types.find((row) => row.name === name)?.type ?? -1;
 
@@ -162,7 +167,7 @@ function Loaded({ status, types, link, palette, change, origin, first, last }: P
       <Toolbar link={link} change={change} data={lines.data} view={view} origin={origin} onAll={showAll} onFollow={() => setFollow(!link.follow)}
         onZoom={(factor) => setView(zoomed(view, factor, (view.from + view.to) / 2))} onBefore={() => change({ before: link.before ? null : `${stamp(view.from)}-${stamp(view.to)}` })}
         onSave={(as) => exporter.current?.(as)} onPanels={() => setPanels(!panels)} panels={panels} />
-      {lines.error && <p class="error" role="alert">{lines.error}</p>}
+      <Progress of={lines} />
       <div class="pictures">
         {before && (
           <Chart {...chart} name="Lifelines before" view={before} data={linesBefore.data} brush={null}

@@ -15,7 +15,8 @@ export interface Status {
 }
 
 export interface TypeRow { type: number; name: string; level: string; events: number }
-export interface Types { types: TypeRow[]; order: number[] }
+/** Of the selected emitters; the span is that of their events. */
+export interface Types { types: TypeRow[]; order: number[]; fromNs: string | null; toNs: string | null }
 
 /** A polyline: times `t` relative to the base and types `y` of an object's events. */
 export interface Line { o: number; id: string; p: number; h: number; s: number; d: number; t: number[]; y: number[] }
@@ -32,8 +33,8 @@ export interface ObjectEvent {
 }
 export interface ObjectEvents { o: number; id: string; events: ObjectEvent[] }
 
-/** Steps from type `a` to type `b`; `slowest` is the object with the slowest one. */
-export interface StepKind { a: number; b: number; count: number; totalNs: number; maxNs: number; slowest: number; slowestId: string }
+/** Steps from type `a` to type `b`; `slowest` is the object with the slowest one, `waiting` means between two stages. */
+export interface StepKind { a: number; b: number; waiting: boolean; count: number; totalNs: number; maxNs: number; slowest: number; slowestId: string }
 
 export interface SlowObject { o: number; id: string; program: string; host: string; start: string; ns: number }
 export interface Share { what: string; value: string; slow: number; all: number }
@@ -107,10 +108,12 @@ export interface Activation {
 export interface Cost { known: boolean; eventsPerSecond: number; bytesPerSecond: number; text: string; confirm: boolean }
 
 export const BASE = "api/v1";
+const UNAVAILABLE = 503;
 
 /** An answer that is an error; its message says the thing, the cause and the remedy. */
 export class Problem extends Error {
-  constructor(message: string, readonly status: number, readonly body: { cost?: Cost } = {}) {
+  /** @param retryS when the console asks to be asked again; null if that would not help */
+  constructor(message: string, readonly status: number, readonly body: { cost?: Cost } = {}, readonly retryS: number | null = null) {
     super(message);
   }
 }
@@ -135,7 +138,8 @@ async function answer(response: Response): Promise<Response> {
     } catch {
       // not a problem document: the status has to do
     }
-    throw new Problem(body.detail ?? `the console answered ${response.status}`, response.status, body);
+    const retryS = Number(response.headers.get("Retry-After"));
+    throw new Problem(body.detail ?? `the console answered ${response.status}`, response.status, body, response.status === UNAVAILABLE && retryS > 0 ? retryS : null);
   }
   return response;
 }

@@ -1,5 +1,5 @@
 // The page in Chromium against a real console with 10,000 event types and 5,000 emitters, one of whose clocks is an hour ahead
-// (many_events.py): it stays usable. The bounds are generous, since other tests share the machine.
+// (many_events.py): it stays usable. What takes minutes when it is done anew for each type takes seconds; other tests share the machine.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
@@ -7,7 +7,7 @@ import { api, becomes, endBrowser, open as openPage, SHOTS, startBrowser } from 
 import { drawn, settled } from "./chromium.mjs";
 
 const { LIFELINE_MANY_URL: URL, LIFELINE_MANY_EVENTS: EVENTS, LIFELINE_MANY_BROKER: BROKER } = process.env;
-const BOUND_MS = 10_000;
+const BOUND_MS = 60_000;
 
 /** The overview, on which several tests look at different panels. */
 let overview;
@@ -45,6 +45,15 @@ test("10,000 types: the picture appears, a filter finds rows", async () => {
     await becomes(labels, (now) => now.toSorted().join(" ") === "stage2345.work.end stage2345.work.start");
   });
   await page.screenshot({ path: `${SHOTS}/many-lifelines.png` });
+  await within("a program", async () => {
+    await page.getByLabel("Types", { exact: true }).fill("");
+    await page.getByLabel("Program", { exact: true }).fill("worker7");
+    const first = ["stage0007.work.start", "stage0007.work.end", "stage0107.work.start", "stage0107.work.end"];
+    await becomes(labels, (now) => now.slice(0, 4).join() === first.join());
+    // All is all of that program: the clock of another one is an hour ahead.
+    await becomes(() => page.locator(".toolbar .span").innerText(), (now) => /^[0-9.]+ ms from/.test(now));
+    await page.getByLabel("Program", { exact: true }).fill("");
+  });
   await within("no filter", async () => {
     await page.getByLabel("Types", { exact: true }).fill("");
     await becomes(labels, (now) => now.length > 2);

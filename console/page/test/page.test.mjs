@@ -137,6 +137,9 @@ test("a click on a slow object shows its events with their fields and the time b
 test("where the time goes agrees with SQL", async () => {
   const { page, errors, close } = await open();
   const panel = page.getByRole("region", { name: "Where the time goes" });
+  for (const [group, step] of [["Working", /disk\.write\.start → disk\.write\.end/], ["Waiting between stages", /disk\.read\.end → net\.send\.start/]]) {
+    await panel.getByRole("rowgroup").filter({ has: page.getByRole("rowheader", { name: group }) }).getByRole("row", { name: step }).waitFor();
+  }
   const row = panel.getByRole("row", { name: /disk\.read\.start → disk\.read\.end/ });
   await row.waitFor();
   const sql = `SELECT avg(epoch_ns(e.ts) - epoch_ns(s.ts)), max(epoch_ns(e.ts) - epoch_ns(s.ts)), count(*)
@@ -277,6 +280,25 @@ test("the overview shows the bottleneck's evidence and a balanced ledger", async
   assert.ok((await ledger.getByRole("row", { name: /remote-copy/ }).count()) === 2);
   await page.screenshot({ path: `${SHOTS}/overview.png` });
   assert.deepEqual(errors, []);
+  await close();
+});
+
+test("a console that is busy is asked again, and the page says that it waits", async () => {
+  const { page, errors, close } = await open("#tab=ask");
+  let answers = 0;
+  await page.route(/\/api\/v1\/(report|sql)$/, (route) => answers++ % 2 === 0
+    ? route.fulfill({ status: 503, headers: { "Retry-After": "1" }, contentType: "application/problem+json", body: JSON.stringify({ detail: "other questions are running" }) })
+    : route.continue());
+  await page.getByRole("button", { name: "Run" }).click();
+  const waits = page.getByText("Waiting: other questions are running. The page asks again by itself.");
+  await waits.waitFor();
+  await page.getByRole("region", { name: "Result" }).getByText(/^[0-9]+ rows in/).waitFor();
+  await page.getByRole("tab", { name: "Overview" }).click();
+  await waits.waitFor();
+  await page.getByText(/^Balanced/).waitFor();
+  assert.equal(await waits.count(), 0);
+  assert.equal(answers, 4);
+  assert.deepEqual(errors.filter((one) => !one.includes("503")), [], "Chromium reports what was refused");
   await close();
 });
 

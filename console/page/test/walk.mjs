@@ -13,7 +13,7 @@ try {
   await where.getByRole("row").nth(2).waitFor();
   await page.screenshot({ path: `${folder}/lifelines.png` });
 
-  await where.getByRole("row").nth(1).getByRole("button").first().click();
+  await where.locator("tbody button").first().click();
   await page.getByRole("region", { name: "Time of a step" }).getByText(/between/).waitFor();
   const box = await drawn(page).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 300);

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Activation, get, type Member, post, remove } from "../api";
 import { useAnswer, useTick } from "../hooks";
+import { Progress } from "../Progress";
 import { count, shown } from "../text";
 import { timeLeft } from "./lines";
 import { SwitchOn } from "./SwitchOn";
@@ -12,8 +13,9 @@ export function ActivationList({ allowed }: { allowed: boolean }) {
   const [changes, setChanges] = useState(0);
   const [problem, setProblem] = useState<string | null>(null);
   const tick = useTick(2000);
-  const { data, error } = useAnswer<{ rows: Activation[]; at: number }>(`${tick} ${changes}`,
-    async (signal) => ({ ...(await get<{ rows: Activation[] }>("/activations", {}, signal)), at: Date.now() }), 0);
+  const answer = useAnswer<{ rows: Activation[]; at: number }>(String(changes),
+    async (signal) => ({ ...(await get<{ rows: Activation[] }>("/activations", {}, signal)), at: Date.now() }), 0, tick);
+  const { data } = answer;
   const change = async (work: () => Promise<unknown>) => {
     setProblem(null);
     try {
@@ -26,7 +28,7 @@ export function ActivationList({ allowed }: { allowed: boolean }) {
   return (
     <section class="panel" aria-label="Activations">
       <header><h2>Activations</h2></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {problem && <p class="error" role="alert">{problem}</p>}
       {data && data.rows.length === 0 && <p>Nothing is switched on or off: programs emit what they do by themselves.</p>}
       {data && data.rows.length > 0 && (

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Activation, type Cost, get, post, Problem } from "../api";
 import { useAnswer } from "../hooks";
+import { Progress } from "../Progress";
 import { shown } from "../text";
 
 export function SwitchOn({ line, seconds, label, onDone }: { line: string; seconds: number; label: string; onDone?(): void }) {
@@ -48,7 +49,7 @@ export function SwitchOn({ line, seconds, label, onDone }: { line: string; secon
         </p>
       )}
       {done && <p role="status">Switched on: <bdi>{shown(done.line, 200)}</bdi></p>}
-      {(error ?? cost.error) && <p class="error" role="alert">{error ?? cost.error}</p>}
+      {error ? <p class="error" role="alert">{error}</p> : <Progress of={cost} />}
     </div>
   );
 }

@@ -1,9 +1,11 @@
 // SQL on the archive.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, runSql, type Schema, type SqlResult, sqlAsCsv } from "../api";
-import { useAnswer } from "../hooks";
+import { type Loaded, useAnswer } from "../hooks";
 import { download } from "../lifelines/Chart";
 import type { Palette } from "../palette";
+import { Progress } from "../Progress";
+import { patiently } from "../retry";
 import { count, shown, value } from "../text";
 import { complete, type Completions } from "./complete";
 import { past, remember } from "./history";
@@ -14,7 +16,7 @@ const EXAMPLE = "SELECT type, count(*) AS events FROM events GROUP BY type ORDER
 
 export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; onSql(sql: string): void }) {
   const [text, setText] = useState(sql || EXAMPLE);
-  const [answer, setAnswer] = useState<{ result: SqlResult | null; error: string | null; running: boolean }>({ result: null, error: null, running: false });
+  const [answer, setAnswer] = useState<Pick<Loaded<SqlResult>, "data" | "error" | "waiting"> & { running: boolean }>({ data: null, error: null, waiting: null, running: false });
   const [completions, setCompletions] = useState<Completions | null>(null);
   const [chosen, setChosen] = useState(0);
   const [chart, setChart] = useState(false);
@@ -33,11 +35,11 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
     remember(query);
     setAnswer((before) => ({ ...before, running: true, error: null }));
     try {
-      const result = await runSql(query, MOST_ROWS, mine.signal);
-      setAnswer({ result, error: null, running: false });
+      const data = await patiently((signal) => runSql(query, MOST_ROWS, signal), mine.signal, (waiting) => setAnswer((before) => ({ ...before, waiting })));
+      setAnswer({ data, error: null, waiting: null, running: false });
     } catch (error) {
       if (!mine.signal.aborted) {
-        setAnswer({ result: null, error: (error as Error).message, running: false });
+        setAnswer({ data: null, error: (error as Error).message, waiting: null, running: false });
       }
     }
   };
@@ -85,7 +87,7 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
     }
   };
 
-  const { result } = answer;
+  const result = answer.data;
   return (
     <div class="ask">
       <section class="panel" aria-label="Query">
@@ -112,7 +114,7 @@ export function Ask({ sql, palette, onSql }: { sql: string; palette: Palette; on
           {result && <button onClick={() => void sqlAsCsv(typed()).then((csv) => download(csv, "lifeline.csv"))}>CSV</button>}
           {result && <label><input type="checkbox" checked={chart} onChange={(event) => setChart(event.currentTarget.checked)} /> as chart</label>}
         </div>
-        {answer.error && <pre class="error" role="alert">{shown(answer.error, 2000)}</pre>}
+        {answer.error ? <pre class="error" role="alert">{shown(answer.error, 2000)}</pre> : <Progress of={{ ...answer, loading: answer.running }} />}
         {schema.error && <p class="error">{schema.error}</p>}
       </section>
       {result && (

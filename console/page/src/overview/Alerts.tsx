@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { type Alert, type Alerts as Answer, get } from "../api";
 import { useAnswer, useTick } from "../hooks";
+import { Progress } from "../Progress";
 import { count, shown, short, value } from "../text";
 
 const MOST_MEMBERS = 50;
@@ -9,11 +10,12 @@ const MOST_MEMBERS = 50;
 export function Alerts() {
   const [all, setAll] = useState(false);
   const tick = useTick(2000);
-  const { data, error } = useAnswer<Answer>(`${tick} ${all}`, (signal) => get("/alerts", { all: String(all) }, signal));
+  const answer = useAnswer<Answer>(String(all), (signal) => get("/alerts", { all: String(all) }, signal), 30, tick);
+  const { data } = answer;
   return (
     <section class="panel wide" aria-label="Alerts">
       <header><h2>Alerts</h2></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {data && (
         <>
           <p class={data.active > 0 ? "bad" : ""}>

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { type Emitter, type Emitters as Answer, get } from "../api";
 import { useAnswer, useTick } from "../hooks";
+import { Progress } from "../Progress";
 import { count, short, shown } from "../text";
 import { absolute, duration } from "../time";
 
@@ -11,11 +12,12 @@ export function Emitters() {
   const [ahead, setAhead] = useState(false);
   const tick = useTick(2000);
   const query = { program: program && `*${program}*`, host: host && `*${host}*`, ahead: String(ahead) };
-  const { data, error } = useAnswer<Answer>(JSON.stringify([tick, query]), (signal) => get("/emitters", query, signal));
+  const answer = useAnswer<Answer>(JSON.stringify(query), (signal) => get("/emitters", query, signal), 30, tick);
+  const { data } = answer;
   return (
     <section class="panel wide" aria-label="Emitters">
       <header><h2>Emitters</h2></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {data && (
         <>
           <label>Programs with <input type="search" value={program} onInput={(event) => setProgram(event.currentTarget.value)} /></label>{" "}

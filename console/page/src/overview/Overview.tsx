@@ -5,6 +5,7 @@ import { get, type Ledger, type Report, type Status, type Types } from "../api";
 import { useAnswer } from "../hooks";
 import type { Link } from "../link";
 import type { Palette } from "../palette";
+import { Progress } from "../Progress";
 import { count, short, shown } from "../text";
 import { duration } from "../time";
 import { Alerts } from "./Alerts";
@@ -17,14 +18,14 @@ interface Props { status: Status; version: string; types: Types | null; link: Li
 
 export function Overview({ status, version, types, link, palette, change }: Props) {
   const archived = status.archive.state === "none" ? null : version;
-  const report = useAnswer<Report>(archived, (signal) => get("/report", {}, signal));
-  const ledger = useAnswer<Ledger>(archived, (signal) => get("/ledger", {}, signal));
+  const report = useAnswer<Report>(archived === null ? null : "report", (signal) => get("/report", {}, signal), 30, archived);
+  const ledger = useAnswer<Ledger>(archived === null ? null : "ledger", (signal) => get("/ledger", {}, signal), 30, archived);
   return (
     <div class="overview">
       <section class="panel" aria-label="Bottleneck">
         <header><h2>Bottleneck</h2></header>
         {archived === null && <NoArchive />}
-        {report.error && <p class="error">{report.error}</p>}
+        <Progress of={report} />
         {report.data && (
           <>
             <p class="answer">{report.data.bottleneck}</p>
@@ -36,7 +37,7 @@ export function Overview({ status, version, types, link, palette, change }: Prop
         <header><h2>Ledger</h2></header>
         {archived === null && <NoArchive />}
         {report.data && <Balance report={report.data} />}
-        {ledger.error && <p class="error">{ledger.error}</p>}
+        <Progress of={ledger} />
         {ledger.data && <Accounts ledger={ledger.data} />}
       </section>
       {status.broker.state !== "none" && <Alerts />}

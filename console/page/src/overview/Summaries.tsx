@@ -3,6 +3,7 @@
 import { get, type Status, type Summaries as Answer, type Summary, type Types } from "../api";
 import { useAnswer, useTick } from "../hooks";
 import type { Palette } from "../palette";
+import { Progress } from "../Progress";
 import { count, shown } from "../text";
 import { duration } from "../time";
 
@@ -21,13 +22,14 @@ export function Summaries({ status, types, from, to, palette, onStep }: Props) {
   const tick = useTick(2000);
   const asked = { from: from ?? index.fromNs, to: to ?? index.toNs, parts: PARTS };
   // Events that arrive change the answer, but so often as they do nobody could read it.
-  const live = status.broker.state === "none" ? JSON.stringify([asked, index.events]) : `${tick} ${from} ${to}`;
-  const { data, error } = useAnswer<Answer>(asked.from === null || asked.to === null ? null : live, (signal) => get("/summaries", asked, signal));
+  const version = status.broker.state === "none" ? index.events : tick;
+  const answer = useAnswer<Answer>(asked.from === null || asked.to === null ? null : JSON.stringify([from, to]), (signal) => get("/summaries", asked, signal), 30, version);
+  const { data } = answer;
   const name = (type: number) => types?.types[type]?.name ?? "?";
   return (
     <section class="panel wide" aria-label="Durations">
       <header><h2>Durations of steps</h2></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {asked.from === null && <p>There are no events yet.</p>}
       {data && (
         <>

@@ -6,6 +6,7 @@ import { get, type Series, type SeriesName } from "../api";
 import { useAnswer, useSize } from "../hooks";
 import type { View } from "../lifelines/Chart";
 import type { Palette } from "../palette";
+import { Progress } from "../Progress";
 import { shown, short } from "../text";
 
 /** @param archived changes when the archive grows; null without one */
@@ -14,15 +15,15 @@ interface Props { origin: bigint; view: View; load: string[]; palette: Palette; 
 const key = (name: SeriesName) => `${name.type}/${name.field}`;
 
 export function LoadLines(props: Props) {
-  const { data, error } = useAnswer<{ series: SeriesName[] }>(props.archived, (signal) => get("/series/names", {}, signal));
+  const answer = useAnswer<{ series: SeriesName[] }>(props.archived === null ? null : "names", (signal) => get("/series/names", {}, signal), 30, props.archived);
   if (props.archived === null) {
     return <section class="load" aria-label="Load lines"><p class="hint add">Load lines need an archive.</p></section>;
   }
-  const names = data?.series ?? [];
+  const names = answer.data?.series ?? [];
   const free = names.filter((name) => !props.load.includes(key(name)));
   return (
     <section class="load" aria-label="Load lines">
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {props.load.map((one) => {
         const name = names.find((name) => key(name) === one);
         return name && <LoadLine key={one} name={name} {...props} />;
@@ -52,8 +53,9 @@ function LoadLine({ origin, view, name, palette, load, onLoad, archived }: Props
   const from = (origin + BigInt(Math.max(0, Math.floor(view.from)))).toString();
   const to = (origin + BigInt(Math.max(1, Math.ceil(view.to)))).toString();
   const width = Math.max(1, Math.round(size.width));
-  const { data, error } = useAnswer<Series>(width > 1 ? JSON.stringify([from, to, width, archived]) : null,
-    (signal) => get("/series", { type: name.type, field: name.field, from, to, width: Math.min(800, width) }, signal), 150);
+  const answer = useAnswer<Series>(width > 1 ? JSON.stringify([from, to, width]) : null,
+    (signal) => get("/series", { type: name.type, field: name.field, from, to, width: Math.min(800, width) }, signal), 150, archived);
+  const { data } = answer;
 
   useEffect(() => {
     const element = frame.current;
@@ -88,7 +90,7 @@ function LoadLine({ origin, view, name, palette, load, onLoad, archived }: Props
         <span class="hint">least, mean, greatest</span>
         <button class="plain" onClick={() => onLoad(load.filter((one) => one !== key(name)))} aria-label={`Remove ${shown(name.field, 40)}`}>×</button>
       </header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       <div ref={frame} class="plot" />
     </div>
   );

@@ -1,11 +1,13 @@
 // One object: its events, the time between them, their fields.
 import { get, type ObjectEvents } from "../api";
 import { useAnswer } from "../hooks";
+import { Progress } from "../Progress";
 import { shown, value } from "../text";
 import { absolute, duration } from "../time";
 
 export function ObjectPanel({ object, onClose }: { object: number; onClose(): void }) {
-  const { data, error } = useAnswer<ObjectEvents>(String(object), (signal) => get(`/objects/${object}`, {}, signal), 0);
+  const answer = useAnswer<ObjectEvents>(String(object), (signal) => get(`/objects/${object}`, {}, signal), 0);
+  const { data } = answer;
   const slowest = data ? Math.max(...data.events.map((event) => event.sincePrevious)) : 0;
   const whole = data ? Math.max(1, data.events[data.events.length - 1]?.sinceFirst ?? 1) : 1;
   return (
@@ -14,7 +16,7 @@ export function ObjectPanel({ object, onClose }: { object: number; onClose(): vo
         <h2>Object <bdi>{data ? shown(data.id, 60) : ""}</bdi></h2>
         <button class="plain" onClick={onClose} aria-label="Close the selected object">×</button>
       </header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {data && (
         <>
           <p>{data.events.length} events in {duration(whole)}, from {absolute(BigInt(data.events[0]?.t ?? "0"))}</p>

@@ -1,17 +1,19 @@
 // The slowest objects of a span, and what they have in common.
 import { get, type SlowObject, type Slowest } from "../api";
 import { useAnswer } from "../hooks";
+import { Progress } from "../Progress";
 import { count, shown } from "../text";
 import { duration } from "../time";
 
 export interface SlowQuery { from: string; to: string; a: number; b: number; program: string; host: string }
 
 export function SlowPanel({ query, what, onSelect }: { query: SlowQuery; what: string; onSelect(object: SlowObject): void }) {
-  const { data, error } = useAnswer<Slowest>(JSON.stringify(query), (signal) => get("/slowest", { ...query, n: 15 }, signal), 150);
+  const answer = useAnswer<Slowest>(JSON.stringify(query), (signal) => get("/slowest", { ...query, n: 15 }, signal), 150);
+  const { data } = answer;
   return (
     <section class="panel" aria-label="Slowest objects">
       <header><h2>Slowest {what}</h2></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {data && (
         <>
           <p>{count(data.count)} in this span. {data.shares.length === 0

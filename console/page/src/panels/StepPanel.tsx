@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type Distribution, get, type Heat } from "../api";
 import { useAnswer, useSize } from "../hooks";
 import type { Palette } from "../palette";
+import { Progress } from "../Progress";
 import { count } from "../text";
 import { duration } from "../time";
 
@@ -11,14 +12,15 @@ export interface StepQuery {
 }
 
 export function StepPanel({ query, what, palette }: { query: StepQuery; what: string; palette: Palette }) {
-  const { data, error } = useAnswer<Distribution>(JSON.stringify(query), (signal) => get("/distribution", { ...query }, signal), 150);
+  const answer = useAnswer<Distribution>(JSON.stringify(query), (signal) => get("/distribution", { ...query }, signal), 150);
+  const { data } = answer;
   const { from2: _from2, to2: _to2, ...first } = query;
   const heat = useAnswer<Heat>(JSON.stringify(first), (signal) => get("/heat", { ...first, width: 600 }, signal), 150);
   const names = ["this span", "before"];
   return (
     <section class="panel" aria-label="Time of a step">
       <header><h2>Time {what}</h2></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {data && (
         <>
           <table>
@@ -36,6 +38,7 @@ export function StepPanel({ query, what, palette }: { query: StepQuery; what: st
           <Histogram data={data} palette={palette} />
         </>
       )}
+      <Progress of={heat} />
       {heat.data && heat.data.edges.length > 1 && <HeatMap data={heat.data} palette={palette} />}
     </section>
   );

@@ -5,6 +5,7 @@ import { useAnswer } from "../hooks";
 import type { Link } from "../link";
 import type { Palette } from "../palette";
 import { LoadLines } from "../panels/LoadLines";
+import { Progress } from "../Progress";
 import { count, shown } from "../text";
 import { absolute, duration } from "../time";
 
@@ -15,7 +16,8 @@ interface Props { status: Status; version: string; link: Link; palette: Palette;
 export function Sessions({ status, version, link, palette, change }: Props) {
   const [text, setText] = useState("");
   const archived = status.archive.state === "none" ? null : version;
-  const { data, error } = useAnswer<Answer>(archived === null ? null : JSON.stringify([archived, text]), (signal) => get("/sessions", { text }, signal), 150);
+  const answer = useAnswer<Answer>(archived === null ? null : text, (signal) => get("/sessions", { text }, signal), 150, archived);
+  const { data } = answer;
   if (archived === null) {
     return <p class="empty">Sessions need an archive: this console shows a broker only.</p>;
   }
@@ -24,7 +26,7 @@ export function Sessions({ status, version, link, palette, change }: Props) {
       <section class="panel wide" aria-label="Sessions">
         <header><h2>Sessions</h2></header>
         <label>Sessions with <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} placeholder="name, ID, program, host" /></label>
-        {error && <p class="error">{error}</p>}
+        <Progress of={answer} />
         {data && data.sessions.length === 0 && <p class="hint">{text === "" ? "There are no sessions yet: lifeline session -- COMMAND makes one." : "No session has this text."}</p>}
         {data && data.sessions.length > 0 && (
           <>
@@ -74,15 +76,16 @@ function Table({ sessions, selected, onSelect }: { sessions: Session[]; selected
 interface OneProps { id: string; version: string; link: Link; palette: Palette; change(part: Partial<Link>): void }
 
 function One({ id, version, link, palette, change }: OneProps) {
-  const { data, error } = useAnswer<SessionContent>(JSON.stringify([id, version]), (signal) => get(`/sessions/${encodeURIComponent(id)}`, {}, signal));
-  const names = useAnswer<{ series: SeriesName[] }>(version, (signal) => get("/series/names", {}, signal));
+  const answer = useAnswer<SessionContent>(id, (signal) => get(`/sessions/${encodeURIComponent(id)}`, {}, signal), 30, version);
+  const { data } = answer;
+  const names = useAnswer<{ series: SeriesName[] }>("names", (signal) => get("/series/names", {}, signal), 30, version);
   const session = data?.session;
   const load = link.load.length > 0 ? link.load : (names.data?.series ?? []).filter((name) => name.type.startsWith("host.") && name.field !== "cpu")
     .slice(0, LOADS).map((name) => `${name.type}/${name.field}`);
   return (
     <section class="panel wide" aria-label="Session">
       <header><h2><bdi>{session ? title(session) : shown(id, 40)}</bdi></h2><button class="plain" onClick={() => change({ session: null })} aria-label="Close the session">×</button></header>
-      {error && <p class="error">{error}</p>}
+      <Progress of={answer} />
       {data && session && (
         <>
           <p>

@@ -17,6 +17,7 @@ import io.lifeline.console.web.ArchiveOperations;
 import io.lifeline.console.web.ArchiveQuestions;
 import io.lifeline.console.web.EmitterOperations;
 import io.lifeline.console.web.EventOperations;
+import io.lifeline.console.web.Listener;
 import io.lifeline.console.web.ReportOperations;
 import io.lifeline.console.web.Routes;
 import io.lifeline.console.web.Server;
@@ -78,7 +79,8 @@ import picocli.CommandLine.TypeConversionException;
     description = {
       "Serves a page that shows the events of an archive, of a broker, or of both: lifelines, durations, what is slow,"
           + " SQL.",
-      "Prints one line 'console: URL' when it serves, and runs until SIGINT or SIGTERM."
+      "Prints one line 'console: URL' when it serves, and runs until SIGINT or SIGTERM. It listens from the beginning:"
+          + " what connects while the archive is opened waits."
     },
     footer = {
       "",
@@ -169,16 +171,21 @@ public final class Main implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, SQLException, InterruptedException {
-    Server.Address address = protection.address();
+    if (archive == null && broker == null) {
+      throw new ParameterException(spec.commandLine(), "what is to be shown? Give an ARCHIVE, a --broker, or both");
+    }
+    try (Listener listener = Listener.open(protection.address())) {
+      return serve(listener);
+    }
+  }
+
+  private int serve(Listener listener) throws IOException, SQLException, InterruptedException {
     Access callers = protection.access();
     Audit audit = protection.audit();
     long limit = events != null ? events : Runtime.getRuntime().maxMemory() / 2 / BYTES_PER_EVENT;
     TraceIndex index = new TraceIndex((int) Math.min(limit, 1_000_000_000));
     Metrics metrics = new Metrics();
     metrics.gauge("lifeline_console_events", "Events in memory", () -> index.added() - index.forgotten());
-    if (archive == null && broker == null) {
-      throw new ParameterException(spec.commandLine(), "what is to be shown? Give an ARCHIVE, a --broker, or both");
-    }
     EventLog log = new EventLog(Math.min(LOG_BYTES, Runtime.getRuntime().maxMemory() / LOG_PART));
     EventOperations subscriptions = new EventOperations(log, broker != null);
     metrics.gauge("lifeline_console_subscribers", "Clients that receive events", subscriptions::clients);
@@ -195,6 +202,7 @@ public final class Main implements Callable<Integer> {
     }, "lifeline-end"));
     ArchiveLocation location = archive == null ? null : connection.location(archive);
     if (location != null && broker == null) {
+      spec.commandLine().getErr().println("lifeline-console: opening " + archive + " for " + listener.url());
       location.openForStrangers(QUERY_MEMORY, 0).close();
     }
     try (Workers workers = location == null ? null
@@ -212,7 +220,7 @@ public final class Main implements Callable<Integer> {
           new AccessOperations(callers), new EmitterOperations(directory),
           new ActivationOperations(activations, directory), new AlertOperations(published),
           new SummaryOperations(index), subscriptions, new WebhookOperations(webhooks, broker != null));
-      try (Server server = Server.start(address, routes, metrics, callers, audited)) {
+      try (Server server = Server.start(listener, routes, metrics, callers, audited)) {
         feed.start();
         PrintWriter out = spec.commandLine().getOut();
         out.println("console: " + server.url());

@@ -1,5 +1,6 @@
 package io.lifeline.console.index;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import java.util.function.IntPredicate;
 
@@ -7,20 +8,23 @@ import java.util.function.IntPredicate;
 public final class Snapshot {
   /** Longest part of an object's path that is followed. */
   static final int MOST_EVENTS_OF_OBJECT = 10_000;
+  static final Span EVER = new Span(Long.MIN_VALUE, Long.MAX_VALUE);
 
   final EventColumns events;
   final ObjectTable objects;
   final List<BlockSummary> blocks;
   private final List<EventKind> kinds;
   private final List<Origin> origins;
+  private final IntList firstOrigins;
 
   Snapshot(EventColumns events, ObjectTable objects, List<BlockSummary> blocks, List<EventKind> kinds,
-      List<Origin> origins) {
+      List<Origin> origins, IntList firstOrigins) {
     this.events = events;
     this.objects = objects;
     this.blocks = blocks;
     this.kinds = kinds;
     this.origins = origins;
+    this.firstOrigins = firstOrigins;
   }
 
   public List<EventKind> kinds() {
@@ -59,6 +63,23 @@ public final class Snapshot {
       }
     }
     return from > to ? null : new Span(from, to);
+  }
+
+  /** Returns the span of the events of some emitters; null if there are none. */
+  public Span span(IntPredicate origin) {
+    long[] ends = {Long.MAX_VALUE, Long.MIN_VALUE};
+    forEach(EVER, origin, (event, time) -> {
+      ends[0] = Math.min(ends[0], time);
+      ends[1] = Math.max(ends[1], time);
+    });
+    return ends[0] > ends[1] ? null : new Span(ends[0], ends[1]);
+  }
+
+  /** Returns the number of events of each type of some emitters. */
+  public long[] eventsByKind(IntPredicate origin) {
+    long[] counts = new long[kinds.size()];
+    forEach(EVER, origin, (event, time) -> counts[events.type(event)]++);
+    return counts;
   }
 
   /** Returns the number of events of each type. */
@@ -102,6 +123,11 @@ public final class Snapshot {
   /** Returns the object of an event. */
   public int object(int event) {
     return events.object(event);
+  }
+
+  /** Returns the number of the emitter whose event was the first of a type. */
+  int firstOrigin(int kind) {
+    return firstOrigins.getInt(kind);
   }
 
   int originNumber(int event) {

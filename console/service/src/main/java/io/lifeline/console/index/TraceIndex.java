@@ -1,5 +1,6 @@
 package io.lifeline.console.index;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ public final class TraceIndex {
   /** There can be no more types and emitters than this; further ones share the last number. */
   private static final int MOST_KINDS = 50_000;
   private static final int MOST_ORIGINS = 200_000;
+  private static final int NO_ORIGIN = -1;
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private final EventColumns events;
@@ -32,6 +34,7 @@ public final class TraceIndex {
 
   private final List<EventKind> kinds = new ArrayList<>();
   private final Map<String, Integer> kindByName = new HashMap<>();
+  private final IntArrayList firstOrigins = new IntArrayList();
   private final List<Origin> origins = new ArrayList<>();
   private final Map<String, Integer> originByIncarnation = new HashMap<>();
 
@@ -61,7 +64,7 @@ public final class TraceIndex {
     Lock reading = lock.readLock();
     reading.lock();
     try {
-      return question.apply(new Snapshot(events, objects, blocks, kinds, origins));
+      return question.apply(new Snapshot(events, objects, blocks, kinds, origins, firstOrigins));
     } finally {
       reading.unlock();
     }
@@ -79,6 +82,7 @@ public final class TraceIndex {
     }
     kinds.add(EventKind.of(number, name, level));
     kindByName.put(name, number);
+    firstOrigins.add(NO_ORIGIN);
     return number;
   }
 
@@ -109,6 +113,9 @@ public final class TraceIndex {
     }
     int object = id == null ? ObjectTable.NONE : objectOf(id, timeNs, kind);
     int event = events.append(timeNs, kind, object, origin);
+    if (firstOrigins.getInt(kind) == NO_ORIGIN) {
+      firstOrigins.set(kind, origin);
+    }
     dirty.set(event / BlockSummary.EVENTS);
     added++;
     if (object != ObjectTable.NONE) {

@@ -18,8 +18,7 @@ import io.lifeline.console.access.Role;
 import io.lifeline.console.access.Tls;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -35,11 +34,12 @@ import org.slf4j.LoggerFactory;
 public final class Server implements AutoCloseable {
   static final String API = "/api/v1";
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
-  private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::");
   private static final String PROBLEM = "application/problem+json";
   private static final long LARGEST_REQUEST = 1 << 20;
   /** Several parameters of the greatest length, each of whose characters takes twelve bytes. */
   private static final int LARGEST_HEADER = 64 << 10;
+  private static final int UNAVAILABLE = 503;
+  private static final String RETRY_S = "5";
   private static final long UNREAD_MS = 30_000;
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
@@ -53,13 +53,13 @@ public final class Server implements AutoCloseable {
       "Cross-Origin-Resource-Policy", "same-origin");
 
   private final Javalin javalin;
-  private final Address address;
+  private final Listener listener;
   private final Bodies bodies;
 
-  private Server(Javalin javalin, Address address, Bodies bodies) {
+  private Server(Javalin javalin, Listener listener, Bodies bodies) {
     this.bodies = bodies;
     this.javalin = javalin;
-    this.address = address;
+    this.listener = listener;
   }
 
   /**
@@ -76,20 +76,25 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  /** Starts to serve. */
-  public static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit)
+  /** Starts to serve where the listener listens, which ends with the server. */
+  public static Server start(Listener listener, Routes routes, Metrics metrics, Access access, Audit audit)
       throws IOException {
-    return start(address, routes, metrics, access, audit, UNREAD_MS, Bodies.LIMIT_MS);
+    return start(listener, routes, metrics, access, audit, UNREAD_MS, Bodies.LIMIT_MS);
+  }
+
+  static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit)
+      throws IOException {
+    return start(Listener.open(address), routes, metrics, access, audit);
   }
 
   /** @param unreadMs a stream of events is closed if its client reads nothing for so long */
   static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit, long unreadMs)
       throws IOException {
-    return start(address, routes, metrics, access, audit, unreadMs, Bodies.LIMIT_MS);
+    return start(Listener.open(address), routes, metrics, access, audit, unreadMs, Bodies.LIMIT_MS);
   }
 
   /** @param bodyMs a connection is closed if the body of a request takes longer */
-  static Server start(Address address, Routes routes, Metrics metrics, Access access, Audit audit, long unreadMs,
+  static Server start(Listener listener, Routes routes, Metrics metrics, Access access, Audit audit, long unreadMs,
       long bodyMs) throws IOException {
     Bodies bodies = new Bodies(bodyMs);
     Gate gate = new Gate(access);
@@ -97,10 +102,8 @@ public final class Server implements AutoCloseable {
     ObjectMapper json = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
         DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
     Javalin javalin = Javalin.create(config -> {
-      configure(config, json, address.proxies());
-      if (address.tls() != null) {
-        config.jetty.addConnector((server, http) -> encrypted(server, http, address));
-      }
+      configure(config, json, listener.address().proxies());
+      config.jetty.addConnector((server, http) -> connector(server, http, listener));
       config.routes.before(context -> HEADERS.forEach(context::header));
       config.routes.before(context -> requireOwnName(context, access));
       for (Operation operation : routes.operations()) {
@@ -127,13 +130,13 @@ public final class Server implements AutoCloseable {
       config.routes.exception(Exception.class, (e, context) -> fault(context, e, json));
     });
     try {
-      javalin.start(address.host(), address.port());
-    } catch (Exception e) {
+      javalin.start();
+    } catch (RuntimeException e) {
       javalin.stop();
-      throw new IOException("cannot listen on " + address.host() + ":" + address.port() + ": " + cause(e)
-          + "; choose another --listen", e);
+      listener.close();
+      throw new IOException("the web server does not start: " + e, e);
     }
-    return new Server(javalin, address, bodies);
+    return new Server(javalin, listener, bodies);
   }
 
   private static void configure(JavalinConfig config, ObjectMapper json, Proxies proxies) {
@@ -157,6 +160,19 @@ public final class Server implements AutoCloseable {
     }
   }
 
+  private static ServerConnector connector(org.eclipse.jetty.server.Server server, HttpConfiguration plain,
+      Listener listener) {
+    ServerConnector connector = listener.address().tls() == null
+        ? new ServerConnector(server, new HttpConnectionFactory(plain)) : encrypted(server, plain, listener.address());
+    connector.addBean(new ConnectionsPerAddress());
+    try {
+      listener.handTo(connector);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return connector;
+  }
+
   private static ServerConnector encrypted(org.eclipse.jetty.server.Server server, HttpConfiguration plain,
       Address address) {
     SslContextFactory.Server tls = new SslContextFactory.Server();
@@ -166,11 +182,7 @@ public final class Server implements AutoCloseable {
     tls.setNeedClientAuth(address.tls().needsClients());
     HttpConfiguration secure = new HttpConfiguration(plain);
     secure.addCustomizer(new SecureRequestCustomizer());
-    ServerConnector connector = new ServerConnector(server, tls, new HttpConnectionFactory(secure));
-    connector.setHost(address.host());
-    connector.setPort(address.port());
-    connector.addBean(new ConnectionsPerAddress());
-    return connector;
+    return new ServerConnector(server, tls, new HttpConnectionFactory(secure));
   }
 
   /**
@@ -216,6 +228,9 @@ public final class Server implements AutoCloseable {
   private static void problem(Context context, Problem problem, ObjectMapper json) {
     try {
       byte[] body = json.writeValueAsBytes(problem.body());
+      if (problem.status() == UNAVAILABLE) {
+        context.header("Retry-After", RETRY_S);
+      }
       context.status(problem.status()).contentType(PROBLEM).result(body);
     } catch (IOException e) {
       throw new IllegalStateException("a problem cannot be written", e);
@@ -238,26 +253,9 @@ public final class Server implements AutoCloseable {
     problem(context, new Problem(500, "the console failed: " + e + "; its log has more"), json);
   }
 
-  private static String cause(Throwable e) {
-    while (e.getCause() != null) {
-      e = e.getCause();
-    }
-    return String.valueOf(e.getMessage());
-  }
-
   /** Returns the page's address. */
   public String url() {
-    String host = WILDCARDS.contains(address.host()) ? ownName(address.host()) : address.host();
-    String name = host.contains(":") ? "[" + host + "]" : host;
-    return (address.tls() == null ? "http" : "https") + "://" + name + ":" + javalin.port() + "/";
-  }
-
-  private static String ownName(String fallback) {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return fallback;
-    }
+    return listener.url();
   }
 
   @Override

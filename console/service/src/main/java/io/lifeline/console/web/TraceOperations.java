@@ -70,8 +70,8 @@ public final class TraceOperations implements Operations {
   @Override
   public List<Operation> all() {
     return List.of(
-        Operation.get("/types", "Event types, and the order in which objects pass them", Types.class,
-            call -> index.read(TraceOperations::types)),
+        Operation.get("/types", "The event types of programs, and the order in which objects pass them", Types.class,
+            this::types, PROGRAM, HOST, SESSION),
         Operation.get("/lifelines", "The lifelines of a span, reduced so that the slowest remain", Lines.class,
             this::lifelines, Parameters.FROM, Parameters.TO, Parameters.WIDTH, LINES, PROGRAM,
             HOST, SESSION, ID),
@@ -90,15 +90,30 @@ public final class TraceOperations implements Operations {
 
   record TypeRow(int type, String name, String level, long events) {}
 
-  record Types(List<TypeRow> types, List<Integer> order) {}
+  /**
+   * The types of all emitters, or those of which the selected ones have emitted events.
+   *
+   * @param fromNs time of the first of these events; null if there is none
+   */
+  record Types(List<TypeRow> types, List<Integer> order, String fromNs, String toNs) {}
 
-  private static Types types(Snapshot snapshot) {
-    long[] counts = snapshot.eventsByKind();
-    List<TypeRow> rows = new ArrayList<>();
-    for (EventKind kind : snapshot.kinds()) {
-      rows.add(new TypeRow(kind.number(), kind.name(), kind.level(), counts[kind.number()]));
-    }
-    return new Types(rows, StageOrder.of(snapshot));
+  private Object types(Call call) {
+    Choice chosen = choice(call);
+    return index.read(snapshot -> {
+      IntPredicate origin = chosen.in(snapshot);
+      long[] counts = origin == null ? snapshot.eventsByKind() : snapshot.eventsByKind(origin);
+      Span span = origin == null ? snapshot.span() : snapshot.span(origin);
+      List<TypeRow> rows = new ArrayList<>();
+      for (EventKind kind : snapshot.kinds()) {
+        if (origin == null || counts[kind.number()] > 0) {
+          rows.add(new TypeRow(kind.number(), kind.name(), kind.level(), counts[kind.number()]));
+        }
+      }
+      List<Integer> order = new ArrayList<>(StageOrder.of(snapshot));
+      order.removeIf(type -> origin != null && counts[type] == 0);
+      return new Types(rows, order, span == null ? null : Long.toString(span.from()),
+          span == null ? null : Long.toString(span.to()));
+    });
   }
 
   /**
@@ -209,8 +224,11 @@ public final class TraceOperations implements Operations {
     return new ObjectEvents(known.o(), known.id(), events);
   }
 
-  /** @param slowest the object with the slowest step of this kind */
-  record StepKind(int a, int b, long count, double totalNs, long maxNs, int slowest, String slowestId) {}
+  /**
+   * @param waiting whether no stage is in between: the time is not that of any work
+   * @param slowest the object with the slowest step of this kind
+   */
+  record StepKind(int a, int b, boolean waiting, long count, double totalNs, long maxNs, int slowest, String slowestId) {}
 
   record StepKinds(List<StepKind> steps) {}
 
@@ -218,8 +236,9 @@ public final class TraceOperations implements Operations {
     Span span = Parameters.span(call);
     Choice chosen = choice(call);
     return index.read(snapshot -> new StepKinds(Steps.of(snapshot, span, chosen.in(snapshot)).stream()
-        .limit(MOST_STEPS).map(kind -> new StepKind(kind.from(), kind.to(), kind.count(), kind.totalNs(), kind.maxNs(),
-            snapshot.object(kind.slowest()), snapshot.id(snapshot.object(kind.slowest())))).toList()));
+        .limit(MOST_STEPS).map(kind -> new StepKind(kind.from(), kind.to(),
+            snapshot.kinds().get(kind.from()).waitsFor(snapshot.kinds().get(kind.to())), kind.count(), kind.totalNs(),
+            kind.maxNs(), snapshot.object(kind.slowest()), snapshot.id(snapshot.object(kind.slowest())))).toList()));
   }
 
   record SlowObject(int o, String id, String program, String host, String start, long ns) {}

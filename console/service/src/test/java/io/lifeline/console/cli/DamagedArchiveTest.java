@@ -14,9 +14,12 @@ import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.Position;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +55,22 @@ class DamagedArchiveTest {
     StringWriter err = new StringWriter();
     CommandLine command = Main.commandLine().setErr(new PrintWriter(err, true));
     assertThat(command.execute(directory.toString(), "--listen", "127.0.0.1:0")).isEqualTo(1);
-    assertThat(err.toString()).startsWith("lifeline-console: ").contains(reason).hasLineCount(1);
+    List<String> lines = err.toString().lines().toList();
+    assertThat(lines).hasSize(2);
+    assertThat(lines.get(0)).matches("lifeline-console: opening " + directory + " for http://127\\.0\\.0\\.1:[0-9]+/");
+    assertThat(lines.get(1)).startsWith("lifeline-console: ").contains(reason);
+  }
+
+  @Test
+  void aPortThatIsInUseIsAnErrorBeforeTheArchiveIsOpened() throws Exception {
+    Files.delete(only("manifests", ".json"));
+    StringWriter err = new StringWriter();
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String place = "127.0.0.1:" + taken.getLocalPort();
+      CommandLine command = Main.commandLine().setErr(new PrintWriter(err, true));
+      assertThat(command.execute(directory.toString(), "--listen", place)).isEqualTo(1);
+      assertThat(err.toString()).startsWith("lifeline-console: cannot listen on " + place + ": ").hasLineCount(1);
+    }
   }
 
   @Test

@@ -177,6 +177,62 @@ class TraceIndexTest {
     });
   }
 
+  /** Adds objects with ids from 0 that pass these types of a program, one every so many nanoseconds. */
+  private static void pass(TraceIndex index, String program, String prefix, int count, long startNs, long everyNs,
+      String... types) {
+    index.add(() -> {
+      int origin = index.origin(new Origin(program, program, "host", 1));
+      for (int i = 0; i < count; i++) {
+        for (int step = 0; step < types.length; step++) {
+          index.event(startNs + i * everyNs + step, index.kind(types[step], "info"), prefix + i, origin);
+        }
+      }
+    });
+  }
+
+  private static List<String> order(TraceIndex index) {
+    return index.read(snapshot ->
+        StageOrder.of(snapshot).intStream().mapToObj(kind -> snapshot.kinds().get(kind).name()).toList());
+  }
+
+  @Test
+  void shouldOrderTheTypesOfUnrelatedProgramsOneAfterTheOtherEvenIfTheirIdsAreTheSame() {
+    for (String prefix : List.of("", "echo ")) {
+      TraceIndex index = new TraceIndex(1_000_000);
+      // One object of the shop's among very many of echo's.
+      pass(index, "shop", "", prefix.isEmpty() ? 5000 : 1, 0, 1000, "request.start", "auth.start", "auth.end",
+          "request.end");
+      pass(index, "shop", "job ", 10, 0, 1000, "job.start", "job.end");
+      pass(index, "echo", prefix, 50_000, 2_499_000, 10, "http.accept", "http.request", "http.response");
+      assertThat(order(index)).as("ids of echo begin with '%s'", prefix).containsExactly("http.accept", "http.request",
+          "http.response", "job.start", "job.end", "request.start", "auth.start", "auth.end", "request.end");
+    }
+  }
+
+  @Test
+  void shouldOrderTheTypesOfProgramsThatPassObjectsOnAsTheObjectsPassThem() {
+    TraceIndex index = new TraceIndex(1_000_000);
+    pass(index, "web", "", 1000, 0, 1000, "call.start");
+    pass(index, "store", "", 1000, 10, 1000, "read.start", "read.end");
+    pass(index, "web", "", 1000, 20, 1000, "call.end");
+    assertThat(order(index)).containsExactly("call.start", "read.start", "read.end", "call.end");
+  }
+
+  @Test
+  void shouldTellWaitingBetweenStagesFromWork() {
+    EventKind mark = EventKind.of(0, "net.socket", "info");
+    EventKind start = EventKind.of(1, "net.receive.start", "info");
+    EventKind end = EventKind.of(2, "net.receive.end", "info");
+    assertThat(mark.waitsFor(start)).isTrue();
+    assertThat(end.waitsFor(start)).isTrue();
+    assertThat(end.waitsFor(mark)).isTrue();
+    assertThat(start.waitsFor(end)).isFalse();
+    assertThat(start.waitsFor(start)).isFalse();
+    assertThat(mark.waitsFor(end)).isFalse();
+    assertThat(mark.waitsFor(mark)).isFalse();
+    assertThat(end.waitsFor(end)).isFalse();
+  }
+
   private static int kind(Snapshot snapshot, String name) {
     return snapshot.kinds().stream().filter(kind -> kind.name().equals(name)).findFirst().orElseThrow().number();
   }

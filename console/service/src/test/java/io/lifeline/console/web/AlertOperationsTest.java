@@ -103,6 +103,7 @@ class AlertOperationsTest {
         HttpResponse<String> gone = get(server, "");
         assertThat(gone.statusCode()).as(gone.body()).isEqualTo(503);
         assertThat(gone.body()).contains("the alerts cannot be read");
+        assertThat(gone.headers().firstValue("Retry-After")).hasValue("5");
       }
     }
   }

@@ -31,8 +31,8 @@ class BodiesTest {
   private Server start(long bodyMs) throws IOException {
     Access access = Access.withLogin(new Tokens(directory.resolve("tokens.json"), new MovableClock()), null,
         new MovableClock());
-    return Server.start(new Server.Address("127.0.0.1", 0, null), Routes.of(new AccessOperations(access)),
-        new Metrics(), access, Audit.none(), 60_000, bodyMs);
+    return Server.start(Listener.open(new Server.Address("127.0.0.1", 0, null)),
+        Routes.of(new AccessOperations(access)), new Metrics(), access, Audit.none(), 60_000, bodyMs);
   }
 
   private static Socket slow(Server server) throws IOException {
