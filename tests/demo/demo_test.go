@@ -39,7 +39,7 @@ var (
 	began      = time.Now()
 	balanced   = regexp.MustCompile(`(?m)^ledger: emitted=(\d+) archived=(\d+) in_flight=0 dropped=0 missing=0 duplicated=0$`)
 	bottleneck = regexp.MustCompile(`(?m)^bottleneck: .*`)
-	alert      = regexp.MustCompile(`(?m)^  on +bottleneck +program=remote-copy .*`)
+	alert      = regexp.MustCompile(`(?m)^  (?:on|off) +bottleneck +program=remote-copy .*`)
 )
 
 // runDemo runs a demo to its end, and returns its output.
