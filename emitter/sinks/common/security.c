@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PASSWORD_MAX_BYTES = 4096 };
@@ -49,11 +50,37 @@ static bool load_password(sink_security *s, const sink_url *url, char *error, si
   const char *file = secure_getenv("LIFELINE_PASSWORD_FILE");
   if (!s->user || s->password) return true;
   errno = 0;
-  if (file && *file)
+  s->password_file = copy_of(file);
+  if (s->password_file)
     s->password = read_password(file, url->scheme, error, error_bytes);
   else
     s->password = copy_of(secure_getenv("LIFELINE_PASSWORD"));
-  return s->password || !file || !*file;
+  return s->password || !s->password_file;
+}
+
+char *sink_security_password(const sink_security *s) {
+  char ignored[256];
+  char *now = s->password_file ? read_password(s->password_file, "", ignored, sizeof ignored) : NULL;
+  return now ? now : copy_of(s->password);
+}
+
+void sink_security_forget(char *password) {
+  if (password) explicit_bzero(password, strlen(password));
+  free(password);
+}
+
+uint64_t sink_security_version(const sink_security *s) {
+  const char *const files[] = {s->password_file, s->tls_ca, s->tls_cert, s->tls_key};
+  uint64_t version = 0;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    struct stat status = {0};
+    if (!files[i] || stat(files[i], &status) != 0) continue; /* being replaced: the file that comes makes the change */
+    const uint64_t parts[] = {status.st_dev, status.st_ino, (uint64_t)status.st_size, (uint64_t)status.st_ctim.tv_sec,
+                              (uint64_t)status.st_ctim.tv_nsec};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+      version = (version ^ parts[k]) * UINT64_C(0x100000001b3);
+  }
+  return version;
 }
 
 static bool readable(const char *path, const char *scheme, const char *what, char *error, size_t error_bytes) {
@@ -146,6 +173,7 @@ void sink_security_free(sink_security *security) {
   explicit_bzero(&security->signature, sizeof security->signature);
   free(security->user);
   free(security->password);
+  free(security->password_file);
   free(security->tls_ca);
   free(security->tls_cert);
   free(security->tls_key);

@@ -6,17 +6,21 @@
  *   creds (NATS only)           LIFELINE_NATS_CREDS
  *   signing_key                 LIFELINE_SIGNING_KEY_FILE, see signature.h
  *
- * The environment is read by secure_getenv.
+ * The environment is read by secure_getenv. All files but the signing key are read again for each connection, since
+ * they are renewed while programs run.
  */
 #ifndef LIFELINE_SINK_SECURITY_H
 #define LIFELINE_SINK_SECURITY_H
+
+#include <stdint.h>
 
 #include "signature.h"
 #include "url.h"
 
 typedef struct sink_security {
-  char *user; /* NULL if unset, as are all pointers below */
-  char *password;
+  char *user;          /* NULL if unset, as are all pointers below */
+  char *password;      /* as it was when the sink was opened */
+  char *password_file; /* NULL also if the password is from elsewhere */
   bool tls;
   char *tls_ca;
   char *tls_cert;
@@ -28,6 +32,14 @@ typedef struct sink_security {
 /* Reads the files of password and signing key, and checks that the other files are readable. On failure writes one line
  * into error and leaves nothing to free. */
 bool sink_security_load(sink_security *security, const sink_url *url, char *error, size_t error_bytes);
+
+/* The password as its file has it now; as it was if the file cannot be read. NULL without one. For one connection, then
+ * sink_security_forget. */
+char *sink_security_password(const sink_security *security);
+void sink_security_forget(char *password);
+
+/* Changes whenever one of the files that connections read is replaced or written. */
+uint64_t sink_security_version(const sink_security *security);
 
 /* True if the password would cross a network in clear text: no TLS, and a host that is no loopback name or address. */
 bool sink_security_is_exposed(const sink_security *security, const sink_url *url);

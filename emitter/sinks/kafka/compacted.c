@@ -16,6 +16,7 @@ typedef struct reading {
   int64_t first[MOST_PARTITIONS], end[MOST_PARTITIONS]; /* offsets at the start */
   uint64_t at_end;                                      /* one bit per partition */
   bool complete, reported;
+  uint64_t credentials; /* version of the files that the consumer has read */
 } reading;
 
 static void no_activations(kafka_watch *watch, const char *why) {
@@ -66,9 +67,15 @@ static rd_kafka_t *make_consumer(kafka_watch *watch, rd_kafka_topic_conf_t **top
   return consumer;
 }
 
-/* Waits for a broker. Returns 0 if the topic cannot be read. */
+/* librdkafka reads password and certificates once per client, and says nothing of a refusal here. */
+static bool is_outdated(const reading *r) {
+  return sink_security_version(r->watch->security) != r->credentials;
+}
+
+/* Waits for a broker. Returns 0 if the topic cannot be read, or needs another consumer. */
 static int count_partitions(reading *r) {
-  for (; !sink_control_closing(r->watch->control); sink_control_wait(r->watch->control, METADATA_PAUSE_MS)) {
+  for (; !sink_control_closing(r->watch->control) && !is_outdated(r);
+       sink_control_wait(r->watch->control, METADATA_PAUSE_MS)) {
     const struct rd_kafka_metadata *metadata;
     rd_kafka_poll(r->consumer, 0);
     if (rd_kafka_metadata(r->consumer, 0, r->topic, &metadata, 1000) != RD_KAFKA_RESP_ERR_NO_ERROR) continue;
@@ -138,10 +145,10 @@ static void find_ends(reading *r) {
     if (r->first[p] >= r->end[p]) note_end(r, p);
 }
 
-/* Reads until the topic is gone or forbidden, or wake ends the wait. After an outage librdkafka resumes by
- * itself. */
+/* Reads until the topic is gone or forbidden, the credentials have been renewed, or wake ends the wait. After an outage
+ * librdkafka resumes by itself. */
 static void follow(reading *r) {
-  for (bool good = true; good && !sink_control_closing(r->watch->control);) {
+  for (bool good = true; good && !sink_control_closing(r->watch->control) && !is_outdated(r);) {
     rd_kafka_poll(r->consumer, 0);
     rd_kafka_message_t *message = rd_kafka_consume_queue(r->queue, LOOK_MS);
     if (!message) continue;
@@ -177,14 +184,14 @@ void kafka_watch_read(void *of) {
   kafka_watch *watch = of;
   while (!sink_control_closing(watch->control)) {
     rd_kafka_topic_conf_t *topic_conf;
-    reading r = {.watch = watch, .consumer = make_consumer(watch, &topic_conf)};
-    if (!r.consumer) return;
-    r.topic = rd_kafka_topic_new(r.consumer, watch->control->name, topic_conf);
+    reading r = {.watch = watch, .credentials = sink_security_version(watch->security)};
+    r.consumer = make_consumer(watch, &topic_conf); /* NULL also while a certificate is being replaced */
+    r.topic = r.consumer ? rd_kafka_topic_new(r.consumer, watch->control->name, topic_conf) : NULL;
     if (r.topic) {
       read_topic(&r);
       rd_kafka_topic_destroy(r.topic);
     }
-    kafka_destroy(r.consumer);
+    if (r.consumer) kafka_destroy(r.consumer);
     sink_control_wait(watch->control, SINK_CONTROL_RETRY_MS);
   }
 }

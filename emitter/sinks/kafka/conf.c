@@ -30,13 +30,19 @@ static bool set_if(rd_kafka_conf_t *conf, const char *key, const char *value, ch
   return !value || set(conf, key, value, error, error_bytes);
 }
 
+static bool set_login(rd_kafka_conf_t *conf, const sink_security *s, char *error, size_t error_bytes) {
+  char *password = sink_security_password(s);
+  bool good = set(conf, "sasl.mechanisms", "PLAIN", error, error_bytes) &&
+              set(conf, "sasl.username", s->user, error, error_bytes) &&
+              set_if(conf, "sasl.password", password, error, error_bytes);
+  sink_security_forget(password);
+  return good;
+}
+
 static bool set_security(rd_kafka_conf_t *conf, const sink_security *s, char *error, size_t error_bytes) {
   const char *protocol = s->user ? (s->tls ? "sasl_ssl" : "sasl_plaintext") : s->tls ? "ssl" : "plaintext";
   if (!set(conf, "security.protocol", protocol, error, error_bytes)) return false;
-  if (s->user && (!set(conf, "sasl.mechanisms", "PLAIN", error, error_bytes) ||
-                  !set(conf, "sasl.username", s->user, error, error_bytes) ||
-                  !set_if(conf, "sasl.password", s->password, error, error_bytes)))
-    return false;
+  if (s->user && !set_login(conf, s, error, error_bytes)) return false;
   /* Verifies the host name in the certificate; librdkafka does so by default only since 2.0. */
   return !s->tls || (set(conf, "ssl.endpoint.identification.algorithm", "https", error, error_bytes) &&
                      set_if(conf, "ssl.ca.location", s->tls_ca, error, error_bytes) &&

@@ -50,6 +50,8 @@ struct ll_sink {
   rd_kafka_t *producer; /* NULL between a fatal error and the restart */
   rd_kafka_topic_t *topic;
   int64_t restart_at_ms;
+  uint64_t credentials;     /* version of the files that the producer has read */
+  int64_t look_at_ms;       /* when to look at them again while there is trouble */
   size_t max_message_bytes; /* of the producer */
   size_t overhead_bytes;    /* of a message, beside its batch */
   sink_bound bound;         /* of the topic */
@@ -204,6 +206,7 @@ static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   char client_id[128], value[32], servers[4096];
   size_t servers_size = sizeof servers;
   snprintf(client_id, sizeof client_id, "lifeline-%.8s", sink->incarnation);
+  sink->credentials = sink_security_version(&sink->security);
   rd_kafka_conf_t *conf = kafka_conf_new(&sink->url, &sink->security, client_id, defaults, error, error_bytes);
   if (!conf) return false;
   sink->max_message_bytes = largest_message(conf);
@@ -327,9 +330,16 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   return NULL;
 }
 
+/* librdkafka reads password and certificates once per client. */
+static bool has_outdated_credentials(ll_sink *sink) {
+  if (__atomic_load_n(&sink->health, __ATOMIC_ACQUIRE) == HEALTHY || flight_now_ms() < sink->look_at_ms) return false;
+  sink->look_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
+  return sink_security_version(&sink->security) != sink->credentials;
+}
+
 /* Replaces a producer after a fatal error: an idempotent producer cannot continue once it has lost track. Its batches
  * in flight are sent again, and readers drop the duplicates. A producer without permission to write the topic is
- * replaced, too. */
+ * replaced, too, and one that has trouble after its credentials have been renewed. */
 static bool replace_broken(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
     if (!__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE))
@@ -340,6 +350,10 @@ static bool replace_broken(ll_sink *sink) {
   if (__atomic_exchange_n(&sink->forbidden, false, __ATOMIC_ACQ_REL) && sink->producer) {
     stop(sink);
     sink->restart_at_ms = flight_now_ms() + FORBIDDEN_PAUSE_MS;
+  }
+  if (sink->producer && has_outdated_credentials(sink)) {
+    stop(sink);
+    __atomic_store_n(&sink->health, UNREACHABLE, __ATOMIC_RELEASE); /* the next cause may be another one */
   }
   char error[256];
   if (!sink->producer && flight_now_ms() >= sink->restart_at_ms && !start(sink, error, sizeof error)) {

@@ -110,13 +110,15 @@ char *login_new(const sink_security *security, const char *name, const char *non
           "\"protocol\":1,\"echo\":true,\"headers\":true,\"no_responders\":true",
           tls ? "true" : "false", LIFELINE_VERSION);
   put(out, "name", name);
-  if (security->password) {
+  char *password = sink_security_password(security);
+  if (password) {
     put(out, "user", security->user);
-    put(out, "pass", security->password);
+    put(out, "pass", password);
   } else {
     put(out, "auth_token", security->user); /* a user without a password is a token, as in all NATS clients */
   }
   bool good = !security->creds || put_credentials(out, security->creds, nonce, detail, detail_bytes);
+  sink_security_forget(password);
   fputs("}\r\nPING\r\n", out);
   if (fclose(out) == 0 && good) return text;
   login_free(text);

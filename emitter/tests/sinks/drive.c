@@ -69,6 +69,15 @@ static void on_done(void *ctx, uint64_t token, ll_sink_outcome outcome, const ch
   pthread_mutex_unlock(&d->mutex);
 }
 
+static void ignore(void *ctx) {
+  (void)ctx;
+}
+
+static void ignore_message(void *ctx, const ll_control_message *message) {
+  (void)ctx;
+  (void)message;
+}
+
 bool drive_open(drive *d, const char *scheme, const char *url, char *error, size_t error_bytes) {
   char path[512];
   *d = (drive){.host = {.url = url, .host_name = "test-host", .program = "sink-test", .first_hand = true}};
@@ -84,6 +93,8 @@ bool drive_open(drive *d, const char *scheme, const char *url, char *error, size
   d->host.ctx = d;
   d->host.log = on_log;
   d->host.done = on_done;
+  d->host.control_begin = d->host.control_complete = ignore;
+  d->host.control = ignore_message;
   d->sink = d->plugin->open(&d->host, error, error_bytes);
   return d->sink != NULL;
 }

@@ -340,6 +340,34 @@ static void a_certificate_that_is_replaced_counts_from_the_next_connection(void 
   unlink(authority);
 }
 
+/* So are passwords. The server drops the connections of a user whose password changes. */
+static void a_password_that_is_replaced_counts_from_the_next_connection(void **state) {
+  (void)state;
+  drive d;
+  char file[] = "/tmp/lifeline-password-XXXXXX", before[128] = "", after[] = "another-password", command[512];
+  FILE *shipped = fopen(guarded.emitter_password_file, "r");
+  assert_non_null(shipped);
+  assert_non_null(fgets(before, sizeof before, shipped));
+  fclose(shipped);
+  before[strcspn(before, "\n")] = 0;
+  close(mkstemp(file));
+  snprintf(command, sizeof command, "echo '%s' >%s", before, file);
+  assert_int_equal(system(command), 0);
+  broker_credentials(guarded.emitter, file, guarded.ca);
+  open_sink(&d, guarded.tls_url);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  broker_reconfigure(&guarded, before, after);
+  drive_add(&d, 1, BATCH_BYTES);
+  assert_true(drive_until_logged(&d, "refuses the credentials", TIMEOUT_MS));
+  snprintf(command, sizeof command, "echo '%s' >%s", after, file);
+  assert_int_equal(system(command), 0);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  drive_close(&d);
+  unlink(file);
+  broker_reconfigure(&guarded, after, before);
+}
+
 static void a_wrong_password_is_one_clear_error_without_the_password(void **state) {
   (void)state;
   drive d;
@@ -530,6 +558,7 @@ int main(void) {
       cmocka_unit_test(a_server_killed_under_tls_does_not_end_the_program),
       cmocka_unit_test(another_authority_is_one_clear_error),
       cmocka_unit_test(a_certificate_that_is_replaced_counts_from_the_next_connection),
+      cmocka_unit_test(a_password_that_is_replaced_counts_from_the_next_connection),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),
       cmocka_unit_test(a_broker_that_asks_for_a_certificate_is_shown_one),
       cmocka_unit_test(a_url_that_makes_no_sense_is_refused_without_its_secrets),
