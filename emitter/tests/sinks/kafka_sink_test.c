@@ -15,6 +15,7 @@
 #include "acl.h"
 #include "broker.h"
 #include "drive.h"
+#include "hostile_kafka.h"
 
 enum { BATCH_BYTES = 20000, TIMEOUT_MS = 60000 };
 
@@ -292,6 +293,42 @@ static void a_wrong_password_is_one_clear_error_without_the_password(void **stat
   drive_close(&d);
 }
 
+static void put_into(const char *path, const char *writer) {
+  char command[512];
+  snprintf(command, sizeof command, "%s >%s 2>/dev/null", writer, path);
+  assert_int_equal(system(command), 0);
+}
+
+static void put_copy(const char *path, const char *from) {
+  char writer[256];
+  snprintf(writer, sizeof writer, "cat %s", from);
+  put_into(path, writer);
+}
+
+/* librdkafka reads them once per client. */
+static void credentials_that_are_replaced_are_used(void **state) {
+  (void)state;
+  drive d;
+  char password[] = "/tmp/lifeline-password-XXXXXX", authority[] = "/tmp/lifeline-authority-XXXXXX";
+  close(mkstemp(password));
+  close(mkstemp(authority));
+  put_copy(password, guarded.password_file); /* another user's */
+  put_into(authority, "openssl req -x509 -newkey rsa:2048 -nodes -keyout /dev/null -subj /CN=another");
+  broker_credentials(guarded.emitter, password, authority);
+  open_sink(&d, guarded.tls_url);
+  drive_add(&d, 1, BATCH_BYTES);
+  d.plugin->watch(d.sink);
+  assert_true(drive_until_logged(&d, "not signed by a trusted CA", TIMEOUT_MS));
+  put_copy(authority, guarded.ca);
+  assert_true(drive_until_logged(&d, "refuses the credentials", TIMEOUT_MS));
+  put_copy(password, guarded.emitter_password_file);
+  assert_true(drive_run(&d, TIMEOUT_MS));
+  assert_true(drive_until_logged(&d, "activations are read from the topic", TIMEOUT_MS));
+  drive_close(&d);
+  unlink(password);
+  unlink(authority);
+}
+
 static void a_broker_that_asks_for_a_certificate_is_shown_one(void **state) {
   (void)state;
   drive d;
@@ -342,6 +379,17 @@ static void what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_ma
   drive_close(&d);
   expect_forbidden(&d, guarded.tls_url, "lifeline.summaries");
   drive_close(&d);
+}
+
+/* The shipped script, with the test's own stand-in for Kafka's tool. */
+static void with_the_shipped_permissions_an_emitter_does_nothing_else(void **state) {
+  (void)state;
+  acl_allow(&guarded, "lifeline.activations", ACL_READ, false);
+  acl_allow(&guarded, "lifeline.batches", ACL_WRITE, false);
+  broker_credentials(guarded.user, guarded.password_file, guarded.ca);
+  set_up_topics(guarded.tls_url, "--prefix team --partitions 1");
+  acl_by_script(&guarded);
+  hostile_neighbour(&guarded);
 }
 
 static void a_url_that_makes_no_sense_is_refused_without_its_secrets(void **state) {
@@ -413,7 +461,8 @@ static int stop_brokers(void **state) {
   return 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1) return acl_tool(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_program_keeps_its_signals),
       cmocka_unit_test(every_batch_is_acknowledged_and_stored_once_in_its_emitters_partition),
@@ -427,7 +476,9 @@ int main(void) {
       cmocka_unit_test(a_control_topic_with_an_illegal_name_is_said),
       cmocka_unit_test(a_server_that_hangs_neither_blocks_nor_holds_up_the_end),
       cmocka_unit_test(what_an_emitter_may_not_write_is_a_clear_error_and_waits_until_it_may), /* until allowed */
+      cmocka_unit_test(with_the_shipped_permissions_an_emitter_does_nothing_else),
       cmocka_unit_test(the_emitters_credentials_publish_over_tls),
+      cmocka_unit_test(credentials_that_are_replaced_are_used),
       cmocka_unit_test(another_authority_is_one_clear_error),
       cmocka_unit_test(a_wrong_password_is_one_clear_error_without_the_password),
       cmocka_unit_test(a_broker_that_asks_for_a_certificate_is_shown_one),

@@ -223,6 +223,82 @@ static void an_emitter_does_not_read_what_others_are_answered(void **state) {
   }
 }
 
+/* Control, results, state, administration, answers to others, and the server itself. */
+static const char *const forbidden[] = {
+    "lifeline.batches",
+    "lifeline.batches.1.2",
+    "lifeline.derived.large.1",
+    "lifeline.summaries",
+    "lifeline.summaries.parts",
+    "lifeline.ledger",
+    "lifeline.rejected",
+    "lifeline.alerts",
+    "lifeline.events.disk.read.end",
+    "other.batches.7",
+    "$KV.lifeline-activations.a",
+    "$KV.lifeline-jobs.summarise.lease",
+    "$KV.other-activations.a",
+    "_INBOX.a.b",
+    "_INBOX_operator.a.b",
+    "_INBOX_other.a.b",
+    "$JS.API.INFO",
+    "$JS.API.ACCOUNT.PURGE.$G",
+    "$JS.API.STREAM.LIST",
+    "$JS.API.STREAM.CREATE.MINE",
+    "$JS.API.STREAM.UPDATE.LIFELINE",
+    "$JS.API.STREAM.DELETE.LIFELINE",
+    "$JS.API.STREAM.PURGE.LIFELINE",
+    "$JS.API.STREAM.PURGE.KV_lifeline-activations",
+    "$JS.API.STREAM.PURGE.KV_lifeline-jobs",
+    "$JS.API.STREAM.INFO.LIFELINE",
+    "$JS.API.STREAM.INFO.KV_lifeline-jobs",
+    "$JS.API.STREAM.SNAPSHOT.LIFELINE",
+    "$JS.API.STREAM.RESTORE.LIFELINE",
+    "$JS.API.STREAM.MSG.GET.LIFELINE",
+    "$JS.API.STREAM.MSG.GET.KV_lifeline-activations",
+    "$JS.API.STREAM.MSG.DELETE.LIFELINE",
+    "$JS.API.STREAM.MSG.DELETE.KV_lifeline-activations",
+    "$JS.API.STREAM.LEADER.STEPDOWN.LIFELINE",
+    "$JS.API.DIRECT.GET.LIFELINE",
+    "$JS.API.DIRECT.GET.LIFELINE_OUT.lifeline.ledger",
+    "$JS.API.DIRECT.GET.KV_lifeline-jobs.$KV.lifeline-jobs.a",
+    "$JS.API.CONSUMER.CREATE.LIFELINE",
+    "$JS.API.CONSUMER.CREATE.LIFELINE.mine.lifeline.batches.7",
+    "$JS.API.CONSUMER.CREATE.KV_lifeline-jobs.mine",
+    "$JS.API.CONSUMER.DURABLE.CREATE.LIFELINE.mine",
+    "$JS.API.CONSUMER.DURABLE.CREATE.KV_lifeline-activations.mine",
+    "$JS.API.CONSUMER.DELETE.LIFELINE.archive",
+    "$JS.API.CONSUMER.LIST.KV_lifeline-activations",
+    "$JS.API.CONSUMER.NAMES.LIFELINE",
+    "$JS.API.CONSUMER.INFO.KV_lifeline-activations.a",
+    "$JS.API.CONSUMER.MSG.NEXT.LIFELINE.archive",
+    "$JS.API.CONSUMER.PAUSE.LIFELINE.archive",
+    "$JS.ACK.LIFELINE.archive.1.1.1.1.0",
+    "$JS.FC.LIFELINE.archive.a",
+    "$SYS.REQ.ACCOUNT.PING.CONNZ",
+    "$SYS.REQ.SERVER.PING",
+};
+
+static void what_an_emitter_publishes_elsewhere_reaches_nobody(void **state) {
+  (void)state;
+  natsSubscription *all = NULL;
+  natsMsg *message = NULL;
+  assert_int_equal(natsConnection_SubscribeSync(&all, operator_connection, ">"), NATS_OK);
+  assert_int_equal(natsConnection_FlushTimeout(operator_connection, PATIENCE_MS), NATS_OK);
+  for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+    assert_int_equal(natsConnection_PublishRequestString(emitter, forbidden[i], "_INBOX_emitter.a", "{}"), NATS_OK);
+  assert_int_equal(natsConnection_PublishString(emitter, "lifeline.batches.7", "last"), NATS_OK);
+  assert_int_equal(natsConnection_FlushTimeout(emitter, PATIENCE_MS), NATS_OK);
+  for (bool last = false; !last;) {
+    assert_int_equal(natsSubscription_NextMsg(&message, all, PATIENCE_MS), NATS_OK);
+    last = strcmp(natsMsg_GetSubject(message), "lifeline.batches.7") == 0;
+    if (!last && strncmp(natsMsg_GetSubject(message), "$JS.EVENT.", 10) != 0)
+      fail_msg("an emitter reached %s", natsMsg_GetSubject(message));
+    natsMsg_Destroy(message);
+  }
+  natsSubscription_Destroy(all);
+}
+
 static void emitters_with_prefixes_of_their_own_do_not_reach_each_other(void **state) {
   (void)state;
   uint64_t before = messages_in("LIFELINE");
@@ -250,6 +326,7 @@ int main(void) {
       cmocka_unit_test(an_emitter_does_not_write_results),
       cmocka_unit_test(an_emitter_does_not_manage_streams),
       cmocka_unit_test(an_emitter_does_not_read_batches),
+      cmocka_unit_test(what_an_emitter_publishes_elsewhere_reaches_nobody),
       cmocka_unit_test(emitters_with_prefixes_of_their_own_do_not_reach_each_other),
       cmocka_unit_test(an_emitter_does_not_read_what_others_are_answered),
   };
