@@ -12,13 +12,17 @@ import org.apache.kafka.clients.admin.NewTopic;
 /** A real Kafka of this test's own, in a process that can be killed. */
 public final class KafkaServer extends PrivateBroker {
 
-  private KafkaServer(Path directory) {
-    super("kafka", directory);
+  private KafkaServer(Path directory, String... options) {
+    super("kafka", directory, options);
   }
 
-  /** Starts a server with its data in the directory; it also ends when this test's process does. */
-  public static KafkaServer start(Path directory) throws IOException, InterruptedException {
-    KafkaServer server = new KafkaServer(directory);
+  /**
+   * Starts a server with its data in the directory; it also ends when this test's process does.
+   *
+   * @param options of {@code scripts/broker start}
+   */
+  public static KafkaServer start(Path directory, String... options) throws IOException, InterruptedException {
+    KafkaServer server = new KafkaServer(directory, options);
     server.start();
     return server;
   }

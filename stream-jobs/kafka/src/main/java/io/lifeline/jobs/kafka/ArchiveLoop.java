@@ -23,7 +23,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.slf4j.Logger;
@@ -34,7 +33,8 @@ import org.slf4j.LoggerFactory;
  * needs nothing else. It reads the partitions of its share, and of several instances on one archive each those that it
  * holds the locks of.
  *
- * <p>Transient errors (an unreachable broker, a full disk) are retried from the archive's end. A writer that bypassed
+ * <p>Transient errors (an unreachable broker, a full disk, credentials that are being replaced: those at the start were
+ * accepted) are retried from the archive's end. A writer that bypassed
  * the locks, or a topic that does not belong to the archive, stops the host.
  */
 final class ArchiveLoop implements Runnable {
@@ -121,7 +121,7 @@ final class ArchiveLoop implements Runnable {
         pauseMs = FIRST_PAUSE_MS;
       } catch (ArchiveWriteException e) {
         pauseMs = waitFor(e, pauseMs);
-      } catch (ArchiveException | AuthenticationException | AuthorizationException e) {
+      } catch (ArchiveException | AuthorizationException e) {
         fail(e);
         return;
       } catch (IOException | KafkaException e) {

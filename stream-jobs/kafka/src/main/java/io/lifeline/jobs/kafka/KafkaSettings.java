@@ -7,7 +7,6 @@ import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -197,6 +196,11 @@ final class KafkaSettings {
       String mechanism = natives.getOrDefault(SaslConfigs.SASL_MECHANISM, DEFAULT_MECHANISM);
       properties.put(SaslConfigs.SASL_MECHANISM, mechanism);
       properties.put(SaslConfigs.SASL_JAAS_CONFIG, new Password(login(mechanism, user.get())));
+      config.find(Keys.BROKER_PASSWORD_FILE).ifPresent(
+          file -> {
+            properties.put(SaslConfigs.SASL_CLIENT_CALLBACK_HANDLER_CLASS, CurrentPassword.class.getName());
+            properties.put(CurrentPassword.FILE, file.toString());
+          });
     }
     return properties;
   }
@@ -204,22 +208,22 @@ final class KafkaSettings {
   /** Returns TLS properties from PEM files, the format that the emitter and NATS use too. */
   private Map<String, Object> tls() {
     Map<String, Object> properties = new TreeMap<>();
-    file(Keys.BROKER_TLS_CA, "tls_ca")
-        .ifPresent(
-            ca -> {
-              properties.put(SslConfigs.SSL_TRUSTSTORE_TYPE_CONFIG, "PEM");
-              properties.put(SslConfigs.SSL_TRUSTSTORE_LOCATION_CONFIG, readable(Keys.BROKER_TLS_CA, ca).toString());
-            });
+    Optional<Path> authority = file(Keys.BROKER_TLS_CA, "tls_ca");
     Optional<Path> certificate = file(Keys.BROKER_TLS_CERT, "tls_cert");
     Optional<Path> key = file(Keys.BROKER_TLS_KEY, "tls_key");
     if (certificate.isPresent() != key.isPresent()) {
       throw new ConfigException("broker.tls.cert and broker.tls.key must be set together");
     }
+    properties.put(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG, CurrentTls.class.getName());
+    authority.ifPresent(
+        file -> {
+          properties.put(SslConfigs.SSL_TRUSTSTORE_TYPE_CONFIG, "PEM");
+          properties.put(CurrentTls.AUTHORITY, readable(Keys.BROKER_TLS_CA, file).toString());
+        });
     if (key.isPresent()) {
       properties.put(SslConfigs.SSL_KEYSTORE_TYPE_CONFIG, "PEM");
-      properties.put(
-          SslConfigs.SSL_KEYSTORE_CERTIFICATE_CHAIN_CONFIG, text(Keys.BROKER_TLS_CERT, certificate.get()));
-      properties.put(SslConfigs.SSL_KEYSTORE_KEY_CONFIG, new Password(text(Keys.BROKER_TLS_KEY, key.get())));
+      properties.put(CurrentTls.CERTIFICATE, readable(Keys.BROKER_TLS_CERT, certificate.get()).toString());
+      properties.put(CurrentTls.KEY, readable(Keys.BROKER_TLS_KEY, key.get()).toString());
     }
     return properties;
   }
@@ -249,13 +253,5 @@ final class KafkaSettings {
       throw new ConfigException(key.name() + "=" + file + ": cannot be read");
     }
     return file;
-  }
-
-  private static String text(ConfigKey<Path> key, Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException e) {
-      throw new ConfigException(key.name() + "=" + file + ": cannot be read");
-    }
   }
 }

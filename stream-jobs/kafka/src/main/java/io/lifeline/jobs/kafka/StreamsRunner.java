@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.CloseOptions.GroupMembershipOperation;
 import org.apache.kafka.streams.KafkaStreams;
@@ -36,6 +39,9 @@ final class StreamsRunner implements AutoCloseable {
   private static final CloseOptions CLOSE =
       CloseOptions.timeout(CLOSE_TIMEOUT).withGroupMembershipOperation(GroupMembershipOperation.LEAVE_GROUP);
 
+  private static final Duration REFUSED_PAUSE = Duration.ofSeconds(5);
+
+  private final CountDownLatch closing = new CountDownLatch(1);
   private final FailureBudget failures = new FailureBudget(System::nanoTime);
   private final CompletableFuture<Throwable> failure;
   private final String application;
@@ -111,12 +117,34 @@ final class StreamsRunner implements AutoCloseable {
       failure.complete(lasting);
       return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
     }
+    if (isRefused(reason)) { // credentials are being replaced: those at the start were accepted
+      LOG.warn("the broker refuses the credentials; trying again: {}", reason.getMessage());
+      pause();
+      return StreamThreadExceptionResponse.REPLACE_THREAD;
+    }
     if (failures.allowsAnother()) {
       LOG.warn("a stream thread failed and is replaced: {}", reason.getMessage(), reason);
       return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
     failure.complete(reason);
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+  }
+
+  static boolean isRefused(Throwable reason) {
+    for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
+      if (cause instanceof AuthenticationException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void pause() {
+    try {
+      closing.await(REFUSED_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Kafka Streams has no class for this; its message begins "Existing internal topic ... has invalid partitions". */
@@ -141,6 +169,7 @@ final class StreamsRunner implements AutoCloseable {
 
   @Override
   public void close() {
+    closing.countDown();
     if (!streams.close(CLOSE)) {
       LOG.warn("Kafka Streams did not end within {}", CLOSE_TIMEOUT);
     }

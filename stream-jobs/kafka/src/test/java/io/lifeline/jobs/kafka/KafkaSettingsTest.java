@@ -49,7 +49,7 @@ class KafkaSettingsTest {
     assertThat(settings("broker.tls.ca", ca.toString()).admin())
         .containsEntry("security.protocol", "SSL")
         .containsEntry("ssl.truststore.type", "PEM")
-        .containsEntry("ssl.truststore.location", ca.toString());
+        .containsEntry("lifeline.tls.ca", ca.toString());
   }
 
   @Test
@@ -58,7 +58,7 @@ class KafkaSettingsTest {
     Path key = file("key.pem", "key");
     assertThat(settings("broker.tls.cert", certificate.toString(), "broker.tls.key", key.toString()).admin())
         .containsEntry("security.protocol", "SSL")
-        .containsEntry("ssl.keystore.certificate.chain", "certificate");
+        .containsEntry("lifeline.tls.cert", certificate.toString());
   }
 
   @Test
