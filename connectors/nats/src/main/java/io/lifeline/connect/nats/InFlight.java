@@ -56,8 +56,8 @@ final class InFlight {
   private static final int BAD_REQUEST = 400;
   private static final int OTHER_STREAM = 10060;
 
-  private final Connection connection;
-  private final JetStream jetStream;
+  private Connection connection;
+  private JetStream jetStream;
   private final Duration answerTime;
   private final int most;
   private final Outcome outcome;
@@ -76,6 +76,13 @@ final class InFlight {
     this.answerTime = answerTime;
     this.most = most;
     this.outcome = outcome;
+  }
+
+  /** Goes on with another connection; on the former one nothing is answered any more. */
+  void moveTo(Connection other, JetStream itsJetStream) {
+    connection = other;
+    jetStream = itsJetStream;
+    entries.forEach(entry -> entry.answer = null);
   }
 
   /** Publishes a message, once there is room for it. If this fails, the message is not in flight. */

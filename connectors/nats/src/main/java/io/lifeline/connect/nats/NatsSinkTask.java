@@ -4,6 +4,7 @@ import io.lifeline.connect.common.TaskMetrics;
 import io.lifeline.connect.common.Version;
 import io.lifeline.connect.nats.InFlight.NotNowException;
 import io.nats.client.Connection;
+import io.nats.client.JetStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
@@ -39,6 +40,7 @@ public final class NatsSinkTask extends SinkTask {
   private RetryBudget retries;
   private int maxInFlight;
   private NatsLink link;
+  private Connection connectionInUse;
   private InFlight inFlight;
   private long maxPayload;
 
@@ -105,10 +107,8 @@ public final class NatsSinkTask extends SinkTask {
     metrics.register();
     try {
       Connection connection = link.connection();
-      if (inFlight == null) {
-        inFlight =
-            new InFlight(
-                connection, connection.jetStream(link.jetStreamOptions()), ANSWER_TIME, maxInFlight, outcome());
+      if (connection != connectionInUse) {
+        use(connection);
       }
       maxPayload = connection.getMaxPayload();
       inFlight.retry();
@@ -128,6 +128,16 @@ public final class NatsSinkTask extends SinkTask {
     } finally {
       waiting = inFlight == null ? 0 : inFlight.size();
     }
+  }
+
+  private void use(Connection connection) throws IOException {
+    JetStream jetStream = connection.jetStream(link.jetStreamOptions());
+    if (inFlight == null) {
+      inFlight = new InFlight(connection, jetStream, ANSWER_TIME, maxInFlight, outcome());
+    } else {
+      inFlight.moveTo(connection, jetStream);
+    }
+    connectionInUse = connection;
   }
 
   private void take(SinkRecord record) throws NotNowException, InterruptedException {

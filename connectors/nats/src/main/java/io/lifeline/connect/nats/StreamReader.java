@@ -49,7 +49,7 @@ final class StreamReader implements AutoCloseable {
   private SubjectCursor lastCursor;
   private volatile long consumersMade;
 
-  /** Created with the first connection. */
+  /** All below belongs to it. */
   private Connection connection;
 
   private JetStreamManagement management;
@@ -101,7 +101,7 @@ final class StreamReader implements AutoCloseable {
    */
   Received next(Duration timeout) throws IOException, JetStreamApiException, InterruptedException {
     Connection connected = link.connection();
-    if (connection == null) {
+    if (connection != connected) {
       prepare(connected);
     }
     if (timeout != null) {

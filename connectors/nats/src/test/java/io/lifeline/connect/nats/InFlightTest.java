@@ -47,6 +47,18 @@ class InFlightTest {
       inFlight.settle();
       assertThat(stored).isEqualTo(3);
       assertThat(connection.jetStreamManagement().getStreamInfo("CRASH").getStreamState().getMsgCount()).isEqualTo(3);
+
+      server.pause();
+      inFlight.publish(message(3));
+      connection.close();
+      assertThatThrownBy(inFlight::settle).isInstanceOf(NotNowException.class);
+      server.resume();
+      try (Connection another = server.connect()) {
+        inFlight.moveTo(another, another.jetStream());
+        inFlight.retry();
+        inFlight.settle();
+        assertThat(stored).isEqualTo(4);
+      }
     }
   }
 

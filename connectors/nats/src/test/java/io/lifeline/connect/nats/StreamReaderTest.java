@@ -11,6 +11,7 @@ import io.nats.client.api.RetentionPolicy;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -102,28 +103,43 @@ class StreamReaderTest {
     }
   }
 
+  /** The client gives up after the second refusal, and knows only the credentials that it began with. */
   @Test
-  void credentialsThatAreRefusedLaterFailAtOnce() throws Exception {
+  void credentialsThatAreRefusedLaterAreReadAgain() throws Exception {
     NatsServer open = NatsServer.start(directory.resolve("open"));
     String port = Integer.toString(URI.create(open.url()).getPort());
-    try (NatsLink link = link(open)) {
-      link.connection();
+    Path context = directory.resolve("context.json");
+    Files.writeString(context, "{\"url\": \"" + open.url() + "\"}");
+    Map<String, String> settings = Map.of("nats.context", context.toString(), "nats.stream", "ANY");
+    SubjectCursor cursor = new SubjectCursor("ANY", ">", 0, 0, FIRST);
+    try (NatsLink link = new NatsLink(new SourceConfig(settings), "test");
+        StreamReader reader = new StreamReader(link, "ANY", 1 << 20, List.of(cursor))) {
+      Numbers.createStream(link.connection(), "ANY", "any");
+      assertThat(reader.next(Duration.ofMillis(1))).isNull();
       open.kill();
       try (NatsServer closed = NatsServer.start(directory.resolve("closed"), "--auth", "--port", port)) {
-        assertThatThrownBy(() -> connectUntilRefused(link))
-            .isInstanceOf(ConnectException.class)
-            .hasMessageContaining("ended the connection for good: Authorization Violation");
+        await(link, "cannot connect to NATS at .*: .*Authorization Violation.*");
+        Files.writeString(context, "{\"url\": \"" + closed.url() + "\", \"user\": \"lifeline\", \"password\": \""
+            + Files.readString(Path.of(closed.environment("LIFELINE_PASSWORD_FILE"))).strip() + "\"}");
+        await(link, "connected");
+        Numbers.createStream(link.connection(), "ANY", "any");
+        Numbers.publish(link.connection(), "any", 0, 1);
+        assertThat(reader.next(WAIT).delivery().streamSequence()).isEqualTo(1);
       }
     }
   }
 
-  private static void connectUntilRefused(NatsLink link) throws InterruptedException {
+  private static void await(NatsLink link, String wanted) throws InterruptedException {
     long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-    while (System.nanoTime() < deadline) {
+    String outcome = "";
+    while (!outcome.matches(wanted)) {
+      assertThat(System.nanoTime()).as(outcome).isLessThan(deadline);
       try {
         link.connection();
+        outcome = "connected";
       } catch (IOException e) {
-        Thread.sleep(20); // lost, and the client is at it
+        outcome = e.getMessage();
+        Thread.sleep(20);
       }
     }
   }
