@@ -104,7 +104,7 @@ class Lifeline(unittest.TestCase):
         self.assertIn("(not installed)", run("help", program=lifeline).stdout)
 
     def test_an_unknown_command_is_answered_with_similar_ones(self):
-        for mistake, meant in {"reprot": "report", "doctr": "doctor", "verfy": "verify"}.items():
+        for mistake, meant in {"reprot": "report", "doctr": "doctor", "verfy": "verify", "hepl": "help"}.items():
             done = run(mistake)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"did you mean {meant}?", done.stderr)

@@ -44,11 +44,11 @@ public final class ArchiveOperations implements Operations {
         Operation.post("/sql", "Run a query on the archive; with Accept: text/csv the answer is CSV", Sql.class,
             Query.Result.class, 200, this::sql).needs(Role.VIEW),
         Operation.get("/series/names", "The numeric fields", Names.class,
-            call -> archive.askShared(call, "series/names")),
+            call -> archive.askShared("series/names")),
         Operation.get("/series", "The values of a field over time", Series.Values.class, this::series, TYPE, FIELD,
             Parameters.FROM, Parameters.TO, Parameters.WIDTH),
         Operation.get("/sql/schema", "Tables and columns", Schema.class,
-            call -> archive.askShared(call, "sql/schema")));
+            call -> archive.askShared("sql/schema")));
   }
 
   /** @param limit number of rows; null for 1,000 */

@@ -54,11 +54,15 @@ public final class ArchiveQuestions {
 
   /** Asks for a caller. */
   Content ask(Call call, String question, Map<String, ?> arguments) {
+    return ask(call.share(), question, arguments);
+  }
+
+  private Content ask(String share, String question, Map<String, ?> arguments) {
     if (workers == null) {
       throw new Problem(409, "this console has no archive: start it with the archive's directory or URL");
     }
     try {
-      Answer answer = workers.ask(call.share(), question, arguments);
+      Answer answer = workers.ask(share, question, arguments);
       return new Content(answer.mediaType(), answer.bytes());
     } catch (QuestionException e) {
       throw new Problem(e.status(), e.getMessage());
@@ -76,15 +80,18 @@ public final class ArchiveQuestions {
     }
   }
 
-  /** Asks for what is the same for all callers, and may be some seconds old: pages ask again and again. */
-  Content askShared(Call call, String question) {
+  /**
+   * Asks for what is the same for all callers, and may be some seconds old: pages ask again and again. It takes nobody's
+   * share, for whose end all others would wait.
+   */
+  Content askShared(String question) {
     Kept shared = kept.computeIfAbsent(question, any -> new Kept());
     takeTurn(shared.turn);
     try {
       long begunNs = System.nanoTime();
       if (shared.answer == null || begunNs - shared.untilNs >= 0) {
         shared.answer = null;
-        shared.answer = ask(call, question, Map.of());
+        shared.answer = ask((String) null, question, Map.of());
         long nowNs = System.nanoTime();
         shared.untilNs = nowNs + Math.max(KEPT_NS, KEPT_TIMES * (nowNs - begunNs));
       }

@@ -103,7 +103,7 @@ public final class Proxies implements HttpConfiguration.Customizer {
     return remote;
   }
 
-  private boolean trusts(InetAddress address) {
+  boolean trusts(InetAddress address) {
     return address != null && networks.stream().anyMatch(network -> network.contains(address.getAddress()));
   }
 

@@ -34,9 +34,9 @@ public final class ReportOperations implements Operations {
   public List<Operation> all() {
     return List.of(
         Operation.get("/report", "Stages, bottleneck and balance of the archive", Answer.class,
-            call -> archive.askShared(call, "report")),
+            call -> archive.askShared("report")),
         Operation.get("/ledger", "The account of each emitter and route", Ledger.class,
-            call -> archive.askShared(call, "ledger")));
+            call -> archive.askShared("ledger")));
   }
 
   /** @param working share of the time for which the stage is at work; null if unknown */

@@ -164,7 +164,9 @@ public final class Server implements AutoCloseable {
       Listener listener) {
     ServerConnector connector = listener.address().tls() == null
         ? new ServerConnector(server, new HttpConnectionFactory(plain)) : encrypted(server, plain, listener.address());
-    connector.addBean(new ConnectionsPerAddress());
+    Proxies proxies = listener.address().proxies();
+    connector.addBean(new ConnectionsPerAddress(ConnectionsPerAddress.MOST,
+        from -> !from.isLoopbackAddress() && !proxies.trusts(from)));
     try {
       listener.handTo(connector);
     } catch (IOException e) {

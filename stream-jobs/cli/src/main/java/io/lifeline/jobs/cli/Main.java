@@ -14,8 +14,10 @@ import io.lifeline.jobs.cli.directory.SwitchCommand;
 import io.lifeline.jobs.cli.tail.TailCommand;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.live.CheckedOutput;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -69,6 +71,10 @@ public final class Main {
   /** Prints one sentence: the whole help would push it off the screen. */
   private static int explain(ParameterException exception) {
     CommandLine command = exception.getCommandLine();
+    List<String> unknown = command.getUnmatchedArguments();
+    if (exception instanceof MissingParameterException && !unknown.isEmpty()) {
+      exception = new UnmatchedArgumentException(command, unknown); // --archve, and so --archive is missing
+    }
     boolean unknownOption = exception instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption();
     String what = command.getSubcommands().isEmpty() || unknownOption
         ? exception.getMessage()

@@ -70,6 +70,8 @@ class CommandLineTest {
     assertThat(execute("--fast").err()).isEqualTo("lifeline-jobs: Unknown option: '--fast' (try --help)\n");
     assertThat(execute("sql", "--archive", "archive").err())
         .isEqualTo("lifeline-jobs sql: Missing required parameter: 'SQL' (try --help)\n");
+    assertThat(execute("sql", "--archve", "archive").err())
+        .isEqualTo("lifeline-jobs sql: Unknown option: '--archve' (try --help)\n");
     assertThat(execute("compact", "--archive", "archive", "--target-mib", "0").exitCode()).isEqualTo(2);
   }
 

@@ -22,7 +22,9 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -71,6 +73,7 @@ import picocli.CommandLine.Spec;
 public final class ExportCommand implements Callable<Integer> {
 
   private static final int MAX_LIMIT = 10_000_000;
+  private static final int MOST_NAMES = 20;
   private static final int MIN_MEMORY_MIB = 256;
 
   @Mixin
@@ -155,6 +158,9 @@ public final class ExportCommand implements Callable<Integer> {
               System::nanoTime)) {
         wanted.create(options).write(events, to, counts);
         to.commit();
+        if (counts.get("events") == 0) {
+          sayWhichTypesThereAre(reader.eventTypes(), selection);
+        }
       }
       err.println(spec.root().name() + ": " + counts);
       return 0;
@@ -180,6 +186,16 @@ public final class ExportCommand implements Callable<Integer> {
   private EventSelection selection() {
     return new EventSelection(types.stream().map(Glob::of).toList(), program, host, span.sinceNs(), span.untilNs(),
         where, session);
+  }
+
+  /** A type that is mistyped is no error: programs may not have emitted it yet. */
+  private void sayWhichTypesThereAre(Set<String> all, EventSelection selection) {
+    if (all.stream().noneMatch(selection::selectsType)) {
+      String names = all.stream().sorted().limit(MOST_NAMES).map(name -> "'" + Terminal.printable(name) + "'")
+          .collect(Collectors.joining(", "));
+      spec.commandLine().getErr().println(spec.root().name()
+          + ": no event is of a type that --type names; the types are " + names + (all.size() > MOST_NAMES ? " and " + (all.size() - MOST_NAMES) + " others" : ""));
+    }
   }
 
   private void check() {

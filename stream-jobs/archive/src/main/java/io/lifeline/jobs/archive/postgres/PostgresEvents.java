@@ -47,6 +47,11 @@ public final class PostgresEvents implements EventReader {
   }
 
   @Override
+  public Set<String> eventTypes() throws SQLException {
+    return versions().stream().map(version -> version.getKey().name()).collect(Collectors.toSet());
+  }
+
+  @Override
   public EventCursor read(EventSelection selection) throws SQLException {
     Map<String, List<FieldsReader>> versions = new HashMap<>();
     Set<String> types = new HashSet<>();

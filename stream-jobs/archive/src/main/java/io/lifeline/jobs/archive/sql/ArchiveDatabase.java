@@ -121,7 +121,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   static Map<String, Manifest> manifests(ArchiveDirectory directory, Path root) throws IOException {
     if (!Files.isDirectory(root)) {
       throw new ArchiveException("there is no archive at " + root
-          + ": set --archive to archive.dir of the jobs");
+          + ": give the directory that is archive.dir of the jobs");
     }
     Map<String, Manifest> manifests = Manifests.readByName(directory);
     if (manifests.isEmpty()) {

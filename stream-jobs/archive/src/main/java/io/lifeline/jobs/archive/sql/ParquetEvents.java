@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Reads the events of a Parquet archive in order of time, as of the manifests at the time of opening. DuckDB sorts
@@ -103,6 +104,11 @@ public final class ParquetEvents implements EventReader {
       statement.execute("CREATE OR REPLACE VIEW " + view.getKey() + " AS " + view.getValue());
     }
     statement.execute("CREATE OR REPLACE TABLE of_session AS " + session.ofSession());
+  }
+
+  @Override
+  public Set<String> eventTypes() throws SQLException {
+    return views(TimeSpan.ALL).types().stream().map(TypeEntry::name).collect(Collectors.toSet());
   }
 
   @Override

@@ -56,6 +56,16 @@ class ExportCommandTest {
   }
 
   @Test
+  void aTypeThatIsMistypedIsAnsweredWithThoseThatThereAre() {
+    assertThat(export("--format", "bp", "--type", "shwon*")).isZero();
+    assertThat(err.toString()).contains("no event is of a type that --type names; the types are 'shown'")
+        .contains("events=0");
+    err.getBuffer().setLength(0);
+    assertThat(export("--format", "bp", "--type", "shown", "--program", "nobody")).isZero();
+    assertThat(err.toString()).doesNotContain("the types are");
+  }
+
+  @Test
   void aSessionIsExportedAlone() {
     assertThat(export("--format", "bp", "--session", "no such session")).isZero();
     assertThat(standard.toString()).isEmpty();

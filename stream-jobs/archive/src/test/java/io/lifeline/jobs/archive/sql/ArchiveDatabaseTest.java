@@ -275,7 +275,7 @@ class ArchiveDatabaseTest {
   void anArchiveThatIsNotThereIsAClearError() {
     assertThatThrownBy(() -> ArchiveDatabase.open(directory.resolve("nowhere"))).isInstanceOf(ArchiveException.class)
         .hasMessage("there is no archive at " + directory.resolve("nowhere")
-            + ": set --archive to archive.dir of the jobs");
+            + ": give the directory that is archive.dir of the jobs");
     assertThatThrownBy(() -> ArchiveDatabase.open(directory)).isInstanceOf(EmptyArchiveException.class)
         .hasMessageContaining("is empty: nothing has been published into it yet");
   }
