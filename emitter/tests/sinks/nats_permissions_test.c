@@ -37,9 +37,9 @@ static void write_configuration(const char *path) {
 }
 
 /* The server writes the port that it chose into nats-server_<pid>.ports. */
-static bool read_port(void) {
+static bool read_port(pid_t pid) {
   char path[128], text[256] = "";
-  snprintf(path, sizeof path, "%s/nats-server_%d.ports", directory, (int)server);
+  snprintf(path, sizeof path, "%s/nats-server_%d.ports", directory, (int)pid);
   FILE *file = fopen(path, "r");
   if (!file) return false;
   size_t size = fread(text, 1, sizeof text - 1, file);
@@ -49,6 +49,21 @@ static bool read_port(void) {
   if (!found) return false;
   snprintf(url, sizeof url, "%.*s", (int)strcspn(found, "\""), found);
   return true;
+}
+
+/* Sets url. */
+static pid_t run_server(const char *configuration) {
+  *url = 0;
+  pid_t pid = fork();
+  if (pid == 0) {
+    freopen("/dev/null", "w", stderr);
+    execl(NATS_SERVER, "nats-server", "--config", configuration, (char *)NULL);
+    _exit(127);
+  }
+  for (int i = 0; i < PATIENCE_MS / 50 && !read_port(pid); i++)
+    usleep(50000);
+  assert_true(*url);
+  return pid;
 }
 
 static void ask_for_jetstream(natsConnection *connection, int64_t wait_ms, jsCtx **js) {
@@ -84,15 +99,7 @@ static int start(void **state) {
   assert_int_equal(system(command), 0);
   snprintf(configuration, sizeof configuration, "%s/server.conf", directory);
   write_configuration(configuration);
-  server = fork();
-  if (server == 0) {
-    freopen("/dev/null", "w", stderr);
-    execl(NATS_SERVER, "nats-server", "--config", configuration, (char *)NULL);
-    _exit(127);
-  }
-  for (int i = 0; i < PATIENCE_MS / 50 && !read_port(); i++)
-    usleep(50000);
-  assert_true(*url);
+  server = run_server(configuration);
   connect_as("operator", "o", &operator_connection, &operator_js);
   connect_as("emitter", "e", &emitter, &emitter_js);
   connect_as("other", "t", &other, &other_js);
@@ -132,12 +139,16 @@ static bool stored(jsCtx *js, const char *subject) {
   return status == NATS_OK;
 }
 
-static uint64_t messages_in(const char *stream) {
+static uint64_t messages_by(jsCtx *js, const char *stream) {
   jsStreamInfo *info = NULL;
-  assert_int_equal(js_GetStreamInfo(&info, operator_js, stream, NULL, NULL), NATS_OK);
+  assert_int_equal(js_GetStreamInfo(&info, js, stream, NULL, NULL), NATS_OK);
   uint64_t messages = info->State.Msgs;
   jsStreamInfo_Destroy(info);
   return messages;
+}
+
+static uint64_t messages_in(const char *stream) {
+  return messages_by(operator_js, stream);
 }
 
 static void an_emitter_publishes_batches(void **state) {
@@ -318,6 +329,42 @@ static void emitters_with_prefixes_of_their_own_do_not_reach_each_other(void **s
   kvStore_Destroy(bucket);
 }
 
+/* The other template, on a server of its own. */
+static void in_an_account_of_their_own_emitters_put_no_answer_elsewhere(void **state) {
+  (void)state;
+  char configuration[128], command[1024];
+  snprintf(configuration, sizeof configuration, "%s/accounts.conf", directory);
+  snprintf(
+      command, sizeof command,
+      "cd %s && { echo 'listen: \"127.0.0.1:-1\"' && echo 'ports_file_dir: \"%s\"' && echo 'jetstream { store_dir: "
+      "\"%s/accounts\" }' && sed 's/PASSWORD-OF-LIFELINE/l/; s/PASSWORD-OF-EMITTER/e/' '" ACCOUNTS "'; } >%s",
+      directory, directory, directory, configuration);
+  assert_int_equal(system(command), 0);
+  pid_t pid = run_server(configuration);
+  natsConnection *operator= NULL, *one = NULL;
+  jsCtx *operators_js = NULL, *ones_js = NULL;
+  connect_as("lifeline", "l", &operator, & operators_js);
+  connect_as("emitter", "e", &one, &ones_js);
+  snprintf(command, sizeof command, "'" SETUP_TOOL "' --url nats://lifeline:l@%s >/dev/null", url + strlen("nats://"));
+  assert_int_equal(system(command), 0);
+  static const char *const answers[] = {"lifeline.alerts", "$KV.lifeline-jobs.a", "$KV.lifeline-activations.a"};
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    assert_int_equal(natsConnection_PublishRequestString(one, "lifeline.batches.7", answers[i], "x"), NATS_OK);
+    assert_int_equal(natsConnection_PublishRequestString(one, "$JS.API.STREAM.NAMES", answers[i], "{}"), NATS_OK);
+  }
+  assert_true(stored(ones_js, "lifeline.batches.7")); /* whose answer comes after the others */
+  assert_int_equal(messages_by(operators_js, "LIFELINE"), 4);
+  assert_int_equal(messages_by(operators_js, "LIFELINE_OUT"), 0);
+  assert_int_equal(messages_by(operators_js, "KV_lifeline-jobs"), 0);
+  assert_int_equal(messages_by(operators_js, "KV_lifeline-activations"), 0);
+  jsCtx_Destroy(ones_js);
+  jsCtx_Destroy(operators_js);
+  natsConnection_Destroy(one);
+  natsConnection_Destroy(operator);
+  kill(pid, SIGTERM);
+  waitpid(pid, NULL, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_emitter_publishes_batches),
@@ -329,6 +376,7 @@ int main(void) {
       cmocka_unit_test(what_an_emitter_publishes_elsewhere_reaches_nobody),
       cmocka_unit_test(emitters_with_prefixes_of_their_own_do_not_reach_each_other),
       cmocka_unit_test(an_emitter_does_not_read_what_others_are_answered),
+      cmocka_unit_test(in_an_account_of_their_own_emitters_put_no_answer_elsewhere),
   };
   return cmocka_run_group_tests_name("permissions nats", tests, start, stop);
 }
