@@ -228,7 +228,8 @@ public final class TraceOperations implements Operations {
    * @param waiting whether no stage is in between: the time is not that of any work
    * @param slowest the object with the slowest step of this kind
    */
-  record StepKind(int a, int b, boolean waiting, long count, double totalNs, long maxNs, int slowest, String slowestId) {}
+  record StepKind(
+      int a, int b, boolean waiting, long count, double totalNs, long maxNs, int slowest, String slowestId) {}
 
   record StepKinds(List<StepKind> steps) {}
 

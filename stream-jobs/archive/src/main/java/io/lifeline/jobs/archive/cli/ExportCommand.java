@@ -194,7 +194,8 @@ public final class ExportCommand implements Callable<Integer> {
       String names = all.stream().sorted().limit(MOST_NAMES).map(name -> "'" + Terminal.printable(name) + "'")
           .collect(Collectors.joining(", "));
       spec.commandLine().getErr().println(spec.root().name()
-          + ": no event is of a type that --type names; the types are " + names + (all.size() > MOST_NAMES ? " and " + (all.size() - MOST_NAMES) + " others" : ""));
+          + ": no event is of a type that --type names; the types are " + names
+          + (all.size() > MOST_NAMES ? " and " + (all.size() - MOST_NAMES) + " others" : ""));
     }
   }
 
