@@ -48,8 +48,8 @@ static void *run(void *ctx) {
   return NULL;
 }
 
-void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx) {
-  if (!control->name) return;
+bool sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx) {
+  if (!control->name) return true;
   sigset_t all, before;
   pthread_t thread;
   control->read = read;
@@ -62,10 +62,11 @@ void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ct
   if (started) {
     pthread_setname_np(thread, "lifeline-ctl");
     pthread_detach(thread); /* sink_control_join waits with a timeout */
-    return;
+    return true;
   }
   control->running = false;
   sink_report_state(&control->report, LL_SINK_INFO, "no activations are read: the system has no thread left");
+  return false;
 }
 
 bool sink_control_closing(sink_control *control) {

@@ -31,8 +31,9 @@ typedef struct sink_control {
 bool sink_control_init(sink_control *control, const ll_sink_host *host, const sink_url *url, const char *standard_name,
                        char *error, size_t error_bytes);
 
-/* Starts the thread, which reads until sink_control_closing. No-op if control is off. */
-void sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx);
+/* Starts the thread, which reads until sink_control_closing. False, and reported, if the system has no thread left.
+ * No-op if control is off. */
+bool sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx);
 
 /* For that thread. sink_control_wait returns on closing or after timeout_ms. */
 bool sink_control_closing(sink_control *control);

@@ -20,7 +20,10 @@ typedef struct reading {
 } reading;
 
 static void no_activations(kafka_watch *watch, const char *why) {
-  sink_report_state(&watch->control->report, LL_SINK_INFO, "kafka: no activations are read: %s", why);
+  if (watch->refused)
+    watch->refused(watch->refused_ctx, why);
+  else
+    sink_report_state(&watch->control->report, LL_SINK_INFO, "kafka: no activations are read: %s", why);
 }
 
 /* False for errors of the broker, which the sink reports. */

@@ -13,6 +13,8 @@ typedef struct kafka_watch {
   sink_control *control;
   const sink_url *url;
   const sink_security *security;
+  void (*refused)(void *ctx, const char *why); /* called when reading ends with an error; NULL: it is reported */
+  void *refused_ctx;
 } kafka_watch;
 
 /* Reads until the control is closed. The consumer has no group: every emitter reads everything, and needs only the

@@ -417,7 +417,7 @@ static void kafka_poll(ll_sink *sink, int timeout_ms) {
 }
 
 static void kafka_watch_control(ll_sink *sink) {
-  sink->watch = (kafka_watch){&sink->control, &sink->url, &sink->security};
+  sink->watch = (kafka_watch){.control = &sink->control, .url = &sink->url, .security = &sink->security};
   sink_control_start(&sink->control, kafka_watch_read, &sink->watch);
 }
 

@@ -12,6 +12,8 @@ struct store {
   tool_kafka kafka;
   ll_sink_host host;
   sink_control control;
+  kafka_watch watch;
+  bool left; /* the reading thread did not end in time, and still uses this structure */
   pthread_mutex_t lock;
   pthread_cond_t news;
   activations *into; /* guarded by lock */
@@ -29,14 +31,17 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *message, v
   s->answered = true;
 }
 
-static void on_log(void *ctx, ll_sink_log_level level, const char *message) {
-  (void)level;
+static void on_refused(void *ctx, const char *why) {
   store *s = ctx;
   pthread_mutex_lock(&s->lock);
-  const char *why = strstr(message, "read: ");
-  if (why) snprintf(s->trouble, sizeof s->trouble, "%s", why + strlen("read: "));
+  snprintf(s->trouble, sizeof s->trouble, "%s", why);
   pthread_cond_broadcast(&s->news);
   pthread_mutex_unlock(&s->lock);
+}
+
+/* Of what the thread reports, the tool wants only the reason of an end. */
+static void on_log(void *ctx, ll_sink_log_level level, const char *message) {
+  (void)ctx, (void)level, (void)message;
 }
 
 static void on_begin(void *ctx) {
@@ -60,6 +65,7 @@ static void on_complete(void *ctx) {
 }
 
 static void kafka_close(store *s) {
+  if (s->left) return; /* the process ends soon */
   if (s->kafka.client) tool_kafka_close(&s->kafka);
   tool_broker_free(&s->broker);
   free(s);
@@ -99,12 +105,12 @@ static store *kafka_open(const char *url, char error[ERROR_BYTES]) {
 }
 
 static bool kafka_read(store *s, activations *all, char error[ERROR_BYTES]) {
-  kafka_watch watch = {&s->control, &s->broker.url, &s->broker.security};
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += TOOL_TIMEOUT_MS / 1000;
   s->into = all;
-  sink_control_start(&s->control, kafka_watch_read, &watch);
+  s->watch = (kafka_watch){&s->control, &s->broker.url, &s->broker.security, on_refused, s};
+  if (!sink_control_start(&s->control, kafka_watch_read, &s->watch)) on_refused(s, "the system has no thread left");
   pthread_mutex_lock(&s->lock);
   while (!s->complete && !*s->trouble)
     if (pthread_cond_timedwait(&s->news, &s->lock, &end) != 0) break;
@@ -114,7 +120,7 @@ static bool kafka_read(store *s, activations *all, char error[ERROR_BYTES]) {
     snprintf(error, ERROR_BYTES, "%s on %s", *s->trouble ? s->trouble : "no answer from the topic of activations",
              s->broker.url.hosts);
   sink_control_close(&s->control);
-  sink_control_join(&s->control, TOOL_TIMEOUT_MS);
+  s->left = !sink_control_join(&s->control, TOOL_TIMEOUT_MS);
   return complete;
 }
 
