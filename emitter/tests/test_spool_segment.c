@@ -1,6 +1,7 @@
 /* Segments of the spool as bytes and files: intact batches are found, whatever happened to the rest. */
 #include "support.h"
 
+#include "base/format.h"
 #include "batch/crc32c.h"
 #include "spool/spool_files.h"
 #include "spool/spool_replay.h"
@@ -169,6 +170,26 @@ static void another_sets_batches_are_never_taken_for_ours(void **state) {
   theirs.route = 4;
   make_segment(&theirs, bytes);
   assert_int_equal(scan_all(&ours, bytes, SEGMENT_ROOM).records, 0);
+}
+
+/* A batch's head every 96 bytes, each of which claims as much as a batch may have. */
+static void a_crafted_segment_is_scanned_in_linear_time(void **state) {
+  (void)state;
+  enum { SIZE = 4 << 20, STEP = 96 };
+  ll_segment_identity identity = identity_of(1);
+  uint8_t *bytes = calloc(1, SIZE), batch[BATCH_BYTES];
+  assert_non_null(bytes);
+  make_batch(&identity, 1, sizeof batch, batch);
+  memcpy(batch + 56, &(uint32_t){LL_BATCH_MOST}, sizeof(uint32_t));
+  for (size_t at = LL_SEGMENT_HEADER_BYTES; at + STEP <= SIZE; at += STEP)
+    memcpy(bytes + at, batch, STEP);
+  ll_segment_scan scan = ll_segment_scan_start(&identity, bytes, SIZE);
+  ll_scanned_record record;
+  assert_int_equal(ll_segment_scan_next(&scan, &record), LL_SCANNED_DAMAGE);
+  assert_int_equal(record.bytes, SIZE - LL_SEGMENT_HEADER_BYTES);
+  assert_int_equal(ll_segment_scan_next(&scan, &record), LL_SCANNED_END);
+  assert_true(scan.checks < LL_BATCH_MOST); /* more would have been checked */
+  free(bytes);
 }
 
 static void hostile_lengths_lead_nowhere(void **state) {
@@ -366,6 +387,7 @@ int main(void) {
       cmocka_unit_test(a_write_cut_short_is_no_damage),
       cmocka_unit_test(another_sets_batches_are_never_taken_for_ours),
       cmocka_unit_test(hostile_lengths_lead_nowhere),
+      cmocka_unit_test(a_crafted_segment_is_scanned_in_linear_time),
       FILES(a_living_owners_segment_is_nobody_elses),
       FILES(a_dead_owners_segment_is_claimed_once),
       FILES(a_claim_that_makes_no_sense_is_none),

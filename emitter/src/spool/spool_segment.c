@@ -12,6 +12,7 @@ enum {
   VERSION = 1,
   COPY_OFFSET = 2048, /* of the header's second copy */
   ALIGNMENT = 8,
+  CHECKS = 4, /* how often each byte is checked on average. An intact one is checked once, a damaged one twice */
 };
 
 typedef struct header_copy {
@@ -109,7 +110,7 @@ void ll_record_header_write(const ll_segment_identity *identity, uint64_t sequen
 }
 
 ll_segment_scan ll_segment_scan_start(const ll_segment_identity *identity, const uint8_t *bytes, size_t size) {
-  return (ll_segment_scan){identity, bytes, size, LL_SEGMENT_HEADER_BYTES};
+  return (ll_segment_scan){identity, bytes, size, LL_SEGMENT_HEADER_BYTES, (uint64_t)size * CHECKS};
 }
 
 static uint32_t u32_at(const uint8_t *bytes) {
@@ -132,11 +133,16 @@ static bool read_batch_head(const ll_segment_scan *scan, size_t offset, ll_scann
   return record->bytes >= LL_BATCH_LEAST && record->bytes <= LL_BATCH_MOST && record->bytes <= room;
 }
 
+static bool has_crc(ll_segment_scan *scan, size_t offset, size_t bytes, uint32_t crc) {
+  if (bytes > scan->checks) return false;
+  scan->checks -= bytes;
+  return ll_crc32c(scan->bytes + offset, bytes) == crc;
+}
+
 /* Whether a complete batch with a valid CRC begins here. */
-static bool is_batch(const ll_segment_scan *scan, size_t offset, ll_scanned_record *record) {
+static bool is_batch(ll_segment_scan *scan, size_t offset, ll_scanned_record *record) {
   if (offset > scan->size || !read_batch_head(scan, offset, record)) return false;
-  const uint8_t *batch = scan->bytes + offset;
-  return u32_at(batch + record->bytes - 4) == ll_crc32c(batch, record->bytes - 4);
+  return has_crc(scan, offset, record->bytes - 4, u32_at(scan->bytes + offset + record->bytes - 4));
 }
 
 static bool is_record_header(const ll_segment_scan *scan, size_t offset, record_header *header) {
@@ -164,7 +170,7 @@ static bool is_torn(const ll_segment_scan *scan, size_t offset) {
 
 /* The first position behind `offset` where an intact record header or batch begins; the segment's end when there is
  * none. */
-static size_t next_whole(const ll_segment_scan *scan, size_t offset) {
+static size_t next_whole(ll_segment_scan *scan, size_t offset) {
   record_header header;
   ll_scanned_record record;
   for (size_t at = offset + ALIGNMENT; at + sizeof header <= scan->size; at += ALIGNMENT)
@@ -184,7 +190,7 @@ ll_scanned ll_segment_scan_next(ll_segment_scan *scan, ll_scanned_record *record
   bool headed = is_record_header(scan, scan->at, &header);
   if (headed && read_batch_head(scan, batch, record) && record->bytes == header.bytes &&
       record->sequence == header.sequence && record->events == header.events &&
-      ll_crc32c(scan->bytes + batch, header.bytes) == header.batch_crc) {
+      has_crc(scan, batch, header.bytes, header.batch_crc)) {
     step_over(scan, sizeof header + header.bytes);
     return LL_SCANNED_RECORD;
   }

@@ -76,6 +76,7 @@ typedef struct ll_segment_scan {
   const uint8_t *bytes;
   size_t size;
   size_t at;
+  uint64_t checks; /* bytes that may still be checked: a crafted segment may have claims to its end at each position */
 } ll_segment_scan;
 
 ll_segment_scan ll_segment_scan_start(const ll_segment_identity *identity, const uint8_t *bytes, size_t size);
