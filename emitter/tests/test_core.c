@@ -490,6 +490,109 @@ static void a_ring_that_fills_every_batch_does_not_shut_out_the_others(void **st
   ll_types_free(&own);
 }
 
+/* A ring whose events waited, and the ticks that batches give them. */
+typedef struct waiting {
+  ll_store store;
+  ll_types types;
+  ll_harvest harvest;
+  ll_ring *ring;
+  uint16_t number;
+  uint64_t now;
+  uint64_t ticks[64];
+  uint32_t events, flags;
+} waiting;
+
+static waiting start_to_wait(uint64_t since_ticks) {
+  static ll_event_type type = {.level = LL_INFO, .name = "test.bare"};
+  waiting all = {.events = 0};
+  char why[256];
+  type.state = 0;
+  assert_int_equal(ll_types_create(&all.types), 0);
+  all.number = (uint16_t)ll_types_register(&all.types, &type, why, sizeof why);
+  assert_int_equal(ll_store_create(&all.store, "/nowhere/at/all", "test", 16u << 20, (uint8_t[16]){1}, why, sizeof why),
+                   0);
+  all.ring = ll_pool_take(&all.store, 0, LL_RING_BYTES_MIN);
+  all.ring->thread = 1;
+  all.now = ll_clock_tick((ll_clock_kind)all.store.header->clock);
+  all.ring->since = all.now - since_ticks;
+  return all;
+}
+
+static void emit_at(waiting *all, uint64_t tick) {
+  fill_up(&all->store, all->ring, tick << 16 | all->number, all->ring->head - all->ring->tail + sizeof tick);
+}
+
+static void read_what_waited(waiting *all) {
+  uint64_t sequence = 0;
+  for (const ll_slot *slot; (slot = ll_slot_next_sealed(&all->store, 0, &sequence)) != NULL;) {
+    llb_rejection rejection;
+    llb_batch *batch = llb_read(slot->batch, slot->bytes, &rejection);
+    assert_non_null(batch);
+    all->flags |= batch->flags;
+    llb_cursor cursor = llb_events(batch);
+    for (llb_event event; llb_next(&cursor, &event);)
+      all->ticks[all->events++] = event.tick;
+    llb_batch_free(batch);
+  }
+}
+
+/* Seals and reads everything. `seen` may be NULL. */
+static void end_the_wait(waiting *all, const ll_sighting *seen) {
+  char why[256];
+  assert_int_equal(ll_harvest_start(&all->harvest, &all->store, 0, &all->types,
+                                    ll_compressor_create("none", why, sizeof why), 64 << 10, true),
+                   0);
+  if (seen != NULL) all->harvest.batch->seen[all->ring - all->store.rings] = *seen;
+  while (ll_harvest_seal(&all->harvest, 0) == LL_SEALED) {
+  }
+  read_what_waited(all);
+  ll_harvest_free(&all->harvest);
+  ll_store_unmap(&all->store);
+  ll_types_free(&all->types);
+}
+
+static void events_that_waited_for_days_keep_their_times(void **state) {
+  (void)state;
+  enum { EVENTS = 40 };
+  const uint64_t step = UINT64_C(1) << 44; /* 40 of them are more than twice what 48 bits can tell */
+  waiting all = start_to_wait(EVENTS * step);
+  uint64_t first = all.now - EVENTS * step;
+  for (uint64_t i = 0; i < EVENTS; i++)
+    emit_at(&all, first + i * step);
+  end_the_wait(&all, NULL);
+  assert_int_equal(all.events, EVENTS);
+  for (uint64_t i = 0; i < EVENTS; i++)
+    assert_int_equal(all.ticks[i], first + i * step);
+  assert_int_equal(all.flags & LLB_CLOCK_UNCERTAIN, 0);
+}
+
+static void an_event_behind_one_that_waited_is_known_to_be_later(void **state) {
+  (void)state;
+  const uint64_t days = (UINT64_C(1) << 48) + (UINT64_C(1) << 45);
+  waiting all = start_to_wait(days);
+  emit_at(&all, all.now - days);
+  ll_sighting seen = {all.ring->head, all.now - 10};
+  emit_at(&all, all.now);
+  end_the_wait(&all, &seen);
+  assert_int_equal(all.events, 2);
+  assert_int_equal(all.ticks[0], all.now - days);
+  assert_int_equal(all.ticks[1], all.now);
+  assert_int_equal(all.flags & LLB_CLOCK_UNCERTAIN, 0);
+}
+
+static void a_time_that_can_only_be_guessed_is_uncertain(void **state) {
+  (void)state;
+  const uint64_t days = (UINT64_C(1) << 48) + (UINT64_C(1) << 47);
+  waiting all = start_to_wait(days);
+  emit_at(&all, all.now - days);
+  emit_at(&all, all.now); /* the process was stopped in between */
+  end_the_wait(&all, NULL);
+  assert_int_equal(all.events, 2);
+  assert_int_equal(all.ticks[0], all.now - days);
+  assert_int_equal(all.ticks[1], all.now);
+  assert_int_not_equal(all.flags & LLB_CLOCK_UNCERTAIN, 0);
+}
+
 static void a_file_with_a_ring_that_was_never_made_is_refused(void **state) {
   (void)state;
   test_directory directory;
@@ -526,11 +629,11 @@ static void zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end(void **state
   assert_non_null(ring);
   ring->thread = 1;
   ring->head = 4096; /* of zeros */
-  ll_batch_begin(&batch, &own, &store, 0, 64 << 10, 64 << 10);
+  ll_batch_begin(&batch, &own, &store, 0, 64 << 10, 64 << 10, 0);
   assert_int_equal(ll_batch_gather(&batch, &store, 0), LL_GATHERED_GARBAGE);
   ring->tail = ring->head = ring->bytes - 4096;
   ring->head = ring->bytes; /* and here they are a filler */
-  ll_batch_begin(&batch, &own, &store, 0, 64 << 10, 64 << 10);
+  ll_batch_begin(&batch, &own, &store, 0, 64 << 10, 64 << 10, 0);
   assert_int_equal(ll_batch_gather(&batch, &store, 0), LL_GATHERED_ALL);
   ll_store_remove(&store);
   ll_store_unmap(&store);
@@ -782,6 +885,9 @@ int main(void) {
       cmocka_unit_test(calibrations_thin_out_but_keep_first_last_and_steps),
       cmocka_unit_test(a_tick_that_runs_backwards_is_admitted),
       cmocka_unit_test(a_ring_that_fills_every_batch_does_not_shut_out_the_others),
+      cmocka_unit_test(events_that_waited_for_days_keep_their_times),
+      cmocka_unit_test(an_event_behind_one_that_waited_is_known_to_be_later),
+      cmocka_unit_test(a_time_that_can_only_be_guessed_is_uncertain),
       cmocka_unit_test(a_step_of_the_realtime_clock_is_marked),
       cmocka_unit_test(zeros_in_the_middle_of_a_ring_are_not_taken_for_its_end),
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),

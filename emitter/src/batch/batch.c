@@ -11,8 +11,11 @@ enum {
   NOTED_VARIES = 1, /* not a possible record length */
 };
 
+#define LATE LL_LATE_TICKS
+#define REACH (UINT64_C(1) << 45) /* of a batch's base tick, beside what waited for less than LATE */
+
 void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *store, uint32_t route, size_t raw_limit,
-                    size_t total_limit) {
+                    size_t total_limit, uint64_t now) {
   for (uint32_t i = 0; i < batch->number_count; i++)
     batch->noted[batch->numbers[i]] = 0;
   batch->types = types;
@@ -26,6 +29,8 @@ void ll_batch_begin(ll_batch *batch, const ll_types *types, const ll_store *stor
   batch->event_count = 0;
   batch->uniform_bytes = 0;
   batch->earliest_tick48 = 0;
+  batch->now = batch->base = now;
+  batch->doubtful = false;
   batch->piece_count = 0;
   batch->segment_count = 0;
   batch->take_count = 0;
@@ -48,10 +53,21 @@ static bool earlier(uint64_t tick48, uint64_t than) {
   return (int64_t)((tick48 - than) << 16) < 0;
 }
 
+static uint64_t distance(uint64_t one, uint64_t other) {
+  return (int64_t)(one - other) < 0 ? other - one : one - other;
+}
+
+/* The full tick nearest to `near`. */
+static uint64_t full_tick(uint64_t near, uint64_t tick48) {
+  return near + (uint64_t)((int64_t)((tick48 - near) << 16) >> 16);
+}
+
 /* Position of a walk over records. */
 typedef struct walk {
   uint64_t position;
-  size_t bytes; /* of records, without fillers */
+  uint64_t tick;           /* of the previous record; before the first, the ring's `since` */
+  const ll_sighting *seen; /* NULL unless records may have waited for longer than LATE */
+  size_t bytes;            /* of records, without fillers */
   uint32_t events;
 } walk;
 
@@ -63,6 +79,17 @@ static size_t weight_with(const ll_batch *batch, const walk *walked, size_t reco
 
 static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
+}
+
+/* The full tick of a record that may have waited for long. */
+static uint64_t late_tick(ll_batch *batch, const walk *walked, uint64_t tick48) {
+  bool later = walked->seen->tick != 0 && walked->position >= walked->seen->position;
+  uint64_t before = later && (int64_t)(walked->seen->tick - walked->tick) > 0 ? walked->seen->tick : walked->tick;
+  uint64_t tick = full_tick(before, tick48);
+  batch->doubtful |= batch->stopped;
+  if (distance(tick, before) <= LATE) return tick;
+  batch->doubtful = true;
+  return full_tick(batch->now, tick48);
 }
 
 /* Returns the number of bytes, within `room`, of consecutive records that have this length and whose types are noted.
@@ -96,9 +123,17 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bo
     size_t weight = weight_with(batch, walked, bytes);
     bool fits = batch->records_bytes + walked->bytes + bytes <= batch->raw_limit && weight <= batch->total_limit;
     if (!fits && !first) return LL_GATHERED_FULL;
+    uint64_t tick48 = word >> 16, tick = walked->tick;
+    if (walked->seen != NULL)
+      tick = late_tick(batch, walked, tick48);
+    else if (walked->events == 0)
+      tick = full_tick(batch->now, tick48);
+    if (first)
+      batch->base = walked->seen != NULL ? tick : batch->now;
+    else if (walked->seen != NULL && distance(tick, batch->base) > REACH)
+      return LL_GATHERED_FULL;
     if (!note_type(batch, number, weight, first)) return LL_GATHERED_FULL;
     /* A thread's ticks increase, except for events emitted by a signal handler: its first event is the earliest. */
-    uint64_t tick48 = word >> 16;
     if (first || (walked->events == 0 && earlier(tick48, batch->earliest_tick48))) batch->earliest_tick48 = tick48;
     if (first)
       batch->uniform_bytes = (uint32_t)bytes;
@@ -106,7 +141,8 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bo
       batch->uniform_bytes = 0;
     size_t taken = bytes;
     weight = weight_with(batch, walked, bytes); /* now with the descriptor */
-    if (batch->noted[number] == bytes && fits && weight <= batch->total_limit) {
+    walked->tick = tick;
+    if (batch->noted[number] == bytes && fits && walked->seen == NULL && weight <= batch->total_limit) {
       size_t room = least(end - walked->position, batch->raw_limit - batch->records_bytes - walked->bytes);
       room = least(room, bytes + batch->total_limit - weight);
       taken += run_bytes(batch, at + bytes, room - bytes, bytes);
@@ -119,6 +155,14 @@ static ll_gathered walk_lap(ll_batch *batch, const uint8_t *at, uint64_t end, bo
   return LL_GATHERED_ALL;
 }
 
+void ll_batch_look(ll_batch *batch, ll_ring *ring, uint32_t ring_index, uint64_t now) {
+  ll_sighting *seen = &batch->seen[ring_index];
+  uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head);
+  bool later = tail >= seen->position && (int64_t)(seen->tick - load_relaxed(&ring->since)) > 0;
+  if (head == tail || (later && seen->tick != 0)) store_relaxed(&ring->since, head == tail ? now : seen->tick);
+  if (head == seen->position || tail >= seen->position) *seen = (ll_sighting){head, now};
+}
+
 ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t ring_index) {
   const ll_ring *ring = &store->rings[ring_index];
   const uint8_t *base = ll_ring_base(store, ring);
@@ -127,8 +171,12 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   if (head <= from) return LL_GATHERED_ALL;
   if (batch->take_count == LL_TAKES_MAX) return LL_GATHERED_FULL;
 
+  uint64_t since = load_relaxed(&ring->since);
+  bool late = since != 0 && (int64_t)(batch->now - since) > (int64_t)LATE;
+  if (!late && batch->event_count > 0 && distance(batch->now, batch->base) > REACH) return LL_GATHERED_FULL;
+
   ll_gathered result = LL_GATHERED_ALL;
-  walk walked = {.position = from};
+  walk walked = {.position = from, .tick = since, .seen = late ? &batch->seen[ring_index] : NULL};
   while (walked.position < head && result == LL_GATHERED_ALL) {
     size_t offset = walked.position & (ring->bytes - 1), before = walked.bytes;
     uint64_t lap_end = walked.position + ring->bytes - offset; /* records do not cross it */
@@ -137,6 +185,7 @@ ll_gathered ll_batch_gather(ll_batch *batch, const ll_store *store, uint32_t rin
   }
   if (result == LL_GATHERED_GARBAGE) walked.position = head;
   if (walked.position == from) return result;
+  batch->since[batch->take_count] = walked.tick;
   batch->takes[batch->take_count++] = (ll_take){ring_index, from, walked.position};
   if (walked.events > 0)
     batch->segments[batch->segment_count++] =
@@ -177,17 +226,13 @@ static void put_calibrations(cursor *out, const ll_calibrations *calibrations, u
   }
 }
 
-/* The full 64-bit tick of the earliest event, relative to the latest calibration. */
-static uint64_t earliest_tick(const ll_batch *batch, uint64_t near) {
-  if (batch->event_count == 0) return near;
-  return near + (uint64_t)((int64_t)((batch->earliest_tick48 - near) << 16) >> 16);
-}
-
 size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
                       ll_compressor *compressor, const ll_batch_header *header, uint8_t *out) {
   const ll_file_header *file = store->header;
   uint64_t base_tick = calibrations->at[calibrations->count - 1].tick;
-  uint32_t first = ll_calibrations_from(calibrations, earliest_tick(batch, base_tick));
+  if (distance(base_tick, batch->base) > REACH) base_tick = batch->base;
+  uint64_t earliest = batch->event_count > 0 ? full_tick(base_tick, batch->earliest_tick48) : base_tick;
+  uint32_t first = ll_calibrations_from(calibrations, earliest);
   size_t route_name_bytes = strlen(header->route_name);
   size_t header_bytes = sizeof(ll_batch_head) + LL_COUNTERS * sizeof(uint64_t) +
                         (calibrations->count - first) * sizeof(ll_calibration) +
@@ -202,7 +247,7 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   ll_records records = {batch->pieces, batch->piece_count, batch->uniform_bytes, batch->records_bytes};
   if (!as_it_is) packed = ll_compress(compressor, &records, events);
   size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + LL_BATCH_CRC_BYTES;
-  uint32_t flags = header->flags | (calibrations->uncertain ? LL_BATCH_CLOCK_UNCERTAIN : 0);
+  uint32_t flags = header->flags | (calibrations->uncertain || batch->doubtful ? LL_BATCH_CLOCK_UNCERTAIN : 0);
 
   cursor to = {out};
   ll_batch_head head = {.version = LL_BATCH_VERSION,

@@ -45,6 +45,7 @@ void ll_announce_room(void) {
 
 /* A ring is handed over empty; its positions continue where they stopped. */
 static void bind(ll_producer *producer, ll_store *store, ll_ring *ring) {
+  store_relaxed(&ring->since, ll_clock_tick(ll_the_emitter.clock));
   store_release(&ring->thread, (uint64_t)gettid()); /* from now on the ring belongs permanently to its route */
   producer->base = ll_ring_base(store, ring);
   producer->mask = ring->bytes - 1;

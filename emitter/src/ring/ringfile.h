@@ -66,7 +66,7 @@ typedef struct ll_ring {
   uint64_t below_threshold; /* left out by a threshold */
   uint64_t tail;
   uint64_t boundaries[LL_CONTEXTS]; /* see context.h */
-  uint64_t pad;
+  uint64_t since; /* a full tick shortly before its first record, see batch.h. 0 in files of earlier versions */
 } ll_ring;
 
 typedef enum ll_ring_state {

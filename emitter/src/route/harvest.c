@@ -114,13 +114,27 @@ size_t ll_harvest_growth(size_t batch_bytes) {
   return batch_bytes * GROWTH < LL_BATCH_RAW_MAX ? batch_bytes * GROWTH : LL_BATCH_RAW_MAX;
 }
 
+/* Notes until when each ring was seen to where, and returns the tick. */
+static uint64_t look(ll_harvest *harvest) {
+  ll_store *store = harvest->store;
+  const ll_calibrations *known = calibrations(store);
+  uint64_t now = harvest->live ? ll_clock_tick((ll_clock_kind)store->header->clock) : known->at[known->count - 1].tick;
+  uint32_t count = harvest->live ? load_acquire(&store->header->ring_count) : 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (ll_ring_is_of(&store->rings[i], harvest->route)) ll_batch_look(harvest->batch, &store->rings[i], i, now);
+  bool missed = !harvest->live || (harvest->looked != 0 && (int64_t)(now - harvest->looked) > (int64_t)LL_LATE_TICKS);
+  harvest->batch->stopped = missed || (harvest->batch->stopped && ll_harvest_pending(harvest) > 0);
+  harvest->looked = now;
+  return now;
+}
+
 /* Gathers one batch that fits into that many slots. True when nothing is left in the rings. */
-static bool gather(ll_harvest *harvest, size_t raw_limit, uint32_t slots) {
+static bool gather(ll_harvest *harvest, size_t raw_limit, uint32_t slots, uint64_t now) {
   ll_store *store = harvest->store;
   ll_context_advance(store, harvest->route);
   uint32_t count = load_acquire(&store->header->ring_count);
   size_t room = ll_slots_room(slots), total_limit = harvest->total_limit < room ? harvest->total_limit : room;
-  ll_batch_begin(harvest->batch, harvest->types, store, harvest->route, raw_limit, total_limit);
+  ll_batch_begin(harvest->batch, harvest->types, store, harvest->route, raw_limit, total_limit, now);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t ring = (harvest->first_ring + i) % count;
     if (!ll_ring_is_of(&store->rings[ring], harvest->route)) continue;
@@ -186,15 +200,17 @@ static void count_refusals_without_a_batch(const ll_harvest *harvest) {
 
 /* Releases the rings' room, only after the seal. */
 static void advance_tails(ll_store *store, const ll_batch *batch) {
-  for (uint32_t i = 0; i < batch->take_count; i++)
+  for (uint32_t i = 0; i < batch->take_count; i++) {
+    store_relaxed(&store->rings[batch->takes[i].ring].since, batch->since[i]);
     store_release(&store->rings[batch->takes[i].ring].tail, batch->takes[i].to);
+  }
 }
 
 uint64_t ll_harvest_discard(ll_harvest *harvest) {
   uint64_t events = 0, summarised = harvest->store->summarised;
   harvest->store->summarised = UINT64_MAX; /* no context to keep apart */
   while (ll_harvest_pending(harvest) > 0) {
-    gather(harvest, LL_BATCH_RAW_MAX, LL_SLOT_RUN_MOST);
+    gather(harvest, LL_BATCH_RAW_MAX, LL_SLOT_RUN_MOST, look(harvest));
     events += harvest->batch->event_count;
     advance_tails(harvest->store, harvest->batch);
   }
@@ -219,13 +235,13 @@ static ll_slot *find_slots(ll_harvest *harvest, uint64_t record_bytes, uint32_t 
 ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
   ll_store *store = harvest->store;
   ll_batch *batch = harvest->batch;
-  uint64_t pending = ll_harvest_pending(harvest);
+  uint64_t now = look(harvest), pending = ll_harvest_pending(harvest);
   size_t usual = harvest->batch_bytes, limit = pending > usual ? ll_harvest_growth(usual) : usual;
   uint32_t slots;
   free_counted_refusals(harvest);
   ll_slot *slot = find_slots(harvest, pending < limit ? pending : limit, &slots);
   if (slot == NULL) return LL_NO_SLOT;
-  if (!gather(harvest, limit, slots)) flags &= ~(uint32_t)LL_BATCH_FINAL;
+  if (!gather(harvest, limit, slots, now)) flags &= ~(uint32_t)LL_BATCH_FINAL;
 
   ll_batch_header header = {.sequence = harvest->sequence + 1,
                             .flags = flags,
@@ -243,6 +259,10 @@ ll_sealed ll_harvest_seal(ll_harvest *harvest, uint32_t flags) {
 
   if (harvest->live) calibrate(store);
   slot->bytes = (uint32_t)ll_batch_write(batch, store, calibrations(store), harvest->compressor, &header, slot->batch);
+  if (batch->doubtful && !harvest->doubted) {
+    ll_log(LL_LOG_WARN, "events waited for so many hours that the times of some are a guess; their batches are marked");
+    harvest->doubted = true;
+  }
   slot->flags = flags;
   slot->route = header.route;
   slot->event_count = batch->event_count;

@@ -17,9 +17,11 @@ typedef struct ll_harvest {
   uint64_t events;           /* in all batches so far */
   uint64_t dropped_sink;
   uint64_t reported;   /* sum of the counters, except emitted, in the latest batch */
+  uint64_t looked;     /* full tick of the latest look at the rings */
   uint32_t first_ring; /* first ring to gather, for fairness */
   bool live;           /* a live emitter, whose clock can be read */
   bool finished;       /* FINAL is sealed */
+  bool doubted;        /* it was reported that times are a guess */
 } ll_harvest;
 
 typedef enum ll_sealed {
