@@ -121,9 +121,16 @@ static void init_wrongly(void) {
   if (ll_init(&options) != EINVAL || ll_init(&options) != EALREADY) exit(1);
 }
 
+static void init_with_a_policy_that_is_none(void) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.policy = (ll_policy)3;
+  if (ll_init(&options) != EINVAL || stats().on) exit(1);
+}
+
 static void init_tells_what_is_wrong(void **state) {
   (void)state;
   expect(init_wrongly, "the URL of the null sink");
+  expect(init_with_a_policy_that_is_none, "options.policy is 3");
 }
 
 static void init_without_a_size(void) {
@@ -192,15 +199,26 @@ static void the_programs_own_log_gets_the_line_instead(void **state) {
   expect(log_to_the_program, NULL);
 }
 
+static void emit_one_and_leave(void) {
+  ll_emit(number, 1);
+  ll_shutdown(100);
+}
+
+/* Whoever may write the folder would choose the file. */
+static void a_symbolic_link_is_not_followed(void **state) {
+  (void)state;
+  char target[200];
+  snprintf(target, sizeof target, "%s/another's", directory.path);
+  assert_int_equal(symlink(target, directory.out), 0);
+  assert_int_equal(test_in_child(emit_one_and_leave, log_path), 0);
+  assert_non_null(strstr(test_text_of(log_path), "it is a symbolic link"));
+  assert_int_not_equal(access(target, F_OK), 0);
+}
+
 static void fill_up(void) {
   emit_many();
   ll_shutdown(50);
   leave_with_ring_full();
-}
-
-static void emit_one_and_leave(void) {
-  ll_emit(number, 1);
-  ll_shutdown(100);
 }
 
 /* The recovery of the first run's events meets the same error as the second run's own sink. */
@@ -772,6 +790,7 @@ int main(void) {
       TEST(lifeline_off_wins_over_the_url),
       TEST(the_programs_own_log_gets_the_line_instead),
       TEST(a_folder_that_is_not_there_is_told_once_and_what_is_left_once),
+      TEST(a_symbolic_link_is_not_followed),
       TEST(with_a_sink_that_takes_nothing_the_newest_are_dropped_and_counted),
       TEST(a_producer_that_begins_the_second_half_of_its_ring_wakes_the_harvester),
       TEST(blocking_is_bounded),

@@ -199,6 +199,15 @@ static ll_clock_kind load_clock(loader *load, const char *option) {
   return LL_CLOCK_CPU;
 }
 
+static ll_policy load_policy(loader *load, ll_policy option) {
+  static const char *const names[] = {"drop-newest", "block", NULL};
+  if (option == LL_POLICY_DEFAULT) return (ll_policy)(LL_DROP_NEWEST + word_of(load, NULL, "LIFELINE_POLICY", names));
+  if (option == LL_DROP_NEWEST || option == LL_BLOCK) return option;
+  if (load->good) snprintf(load->why, load->why_bytes, "options.policy is %d, which is no ll_policy", (int)option);
+  load->good = false;
+  return LL_DROP_NEWEST;
+}
+
 static void load_activations(loader *load, ll_config *config, const ll_options *options) {
   ll_activation_settings *settings = &config->activations;
   settings->limits = (ll_activation_limits){
@@ -244,7 +253,6 @@ static ll_options known_options(const ll_options *options) {
 
 bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_t why_bytes) {
   static const char *const switch_names[] = {"on", "off", NULL};
-  static const char *const policy_names[] = {"drop-newest", "block", NULL};
   static const char *const compression_names[] = {"auto", "none", "lz4", "zstd", "compatible", NULL};
   loader load = {why, why_bytes, true};
   ll_options options = known_options(given);
@@ -277,9 +285,7 @@ bool ll_config_load(ll_config *config, const ll_options *given, char *why, size_
   config->flush_timeout_ms =
       small_number_of(&load, options.flush_timeout_ms, "LIFELINE_FLUSH_TIMEOUT_MS", 5000, 0, 3600000);
   config->patient = options.flush_timeout_ms != 0 || text_of(NULL, "LIFELINE_FLUSH_TIMEOUT_MS") != NULL;
-  config->policy = options.policy != LL_POLICY_DEFAULT
-                       ? options.policy
-                       : (ll_policy)(LL_DROP_NEWEST + word_of(&load, NULL, "LIFELINE_POLICY", policy_names));
+  config->policy = load_policy(&load, options.policy);
   config->clock = load_clock(&load, options.clock);
 
   config->streams.compression =

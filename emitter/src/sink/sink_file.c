@@ -3,7 +3,8 @@
  *
  * Several writers may share the file, for example a recovery after the death of another. So every append takes the
  * lock, finds the end of the last whole batch, and truncates what a killed writer left incomplete. The descriptor is
- * not kept: see ringfile.h.
+ * not kept: see ringfile.h. A symbolic link is refused: who may write the folder could lead the batches into any file
+ * of this user.
  */
 #include "base/clock.h"
 #include "base/format.h"
@@ -117,8 +118,8 @@ static const char *append_locked(ll_sink *sink, int fd, const struct stat *file,
 
 /* Returns NULL, or why the batch could not be appended. */
 static const char *append(ll_sink *sink, const uint8_t *batch, size_t bytes) {
-  int fd = ll_open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return strerror(errno);
+  int fd = ll_open(sink->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+  if (fd < 0) return errno == ELOOP ? "it is a symbolic link; name the file itself" : strerror(errno);
   struct stat file = {.st_ino = 0};
   const char *trouble;
   if (fstat(fd, &file) != 0)
