@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,19 +23,29 @@ void ll_log_to(ll_log_function function, void *ctx) {
   log_ctx = ctx;
 }
 
-/* stderr may be a pipe without a reader: SIGPIPE must not terminate the program. If it has no room, the line is lost:
+/* Whether a line can be written without a wait. poll fails if it is refused, or if the limit of descriptors is 0. */
+static bool has_room(void) {
+  struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+  struct stat status;
+  int found = poll(&room, 1, 0);
+  return found > 0 || (found < 0 && fstat(STDERR_FILENO, &status) == 0 && S_ISREG(status.st_mode));
+}
+
+/* A write must not terminate or stop the program: stderr may be a pipe without a reader (SIGPIPE), a file that has
+ * reached the process' limit (SIGXFSZ), or the terminal of another job (SIGTTOU). If it has no room, the line is lost:
  * an emit does not wait for a reader of stderr. */
 static void write_quietly(const char *line, size_t length) {
-  sigset_t pipe, before, pending;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  static const int numbers[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
+  sigset_t raised, before, pending;
   sigpending(&pending);
-  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  sigemptyset(&raised);
+  for (int i = 0; i < 3; i++)
+    if (!sigismember(&pending, numbers[i])) sigaddset(&raised, numbers[i]);
+  pthread_sigmask(SIG_BLOCK, &raised, &before);
   ll_tls_inside++;
-  struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
-  bool broken = poll(&room, 1, 0) > 0 && write(STDERR_FILENO, line, length) < 0 && errno == EPIPE;
+  bool failed = has_room() && write(STDERR_FILENO, line, length) < 0 && (errno == EPIPE || errno == EFBIG);
   ll_tls_inside--;
-  if (broken && !sigismember(&pending, SIGPIPE)) sigtimedwait(&pipe, NULL, &(struct timespec){0});
+  if (failed) sigtimedwait(&raised, NULL, &(struct timespec){0});
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

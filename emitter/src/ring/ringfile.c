@@ -121,7 +121,9 @@ static int create_file(ll_store *store, const char *directory, char *why, size_t
   struct stat status, root;
   if (error == 0 && (fstat(fd, &status) != 0 || stat("/", &root) != 0)) error = errno;
   if (error != 0) {
-    snprintf(why, why_bytes, "no space in ring directory %s: %s", directory, strerror(error));
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    snprintf(why, why_bytes, "%s ring directory %s: %s", full ? "no space in" : "no file can be prepared in", directory,
+             strerror(error));
     close(fd);
     return -1;
   }
@@ -158,7 +160,11 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
   if (fd >= 0) {
     store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     store->crash_safe = store->map != MAP_FAILED;
-    if (!store->crash_safe) snprintf(why, why_bytes, "ring file %s cannot be mapped: %s", store->path, strerror(errno));
+    if (!store->crash_safe) {
+      snprintf(why, why_bytes, "ring file %s cannot be mapped: %s", store->path, strerror(errno));
+      close(fd); /* else it would be published, and a recovery could not read it */
+      fd = -1;
+    }
   }
   store->in_file = store->crash_safe;
   if (!store->in_file) {
