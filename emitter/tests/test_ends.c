@@ -36,6 +36,7 @@ static const struct row {
     {"a-clone-returns-0", 0, EVENTS, "once\n"},
     {"a-clone-returns-7", 0, EVENTS, "once\n"},
     {"a-handler-forks", 0, EVENTS, ""},
+    {"a-child-leaves-at-once", 0, EVENTS, ""},
     {"is-frozen-and-goes-on", 0, EVENTS, ""},
     {"standard-descriptors-are-closed", 0, EVENTS, ""},
     {"all-descriptors-are-closed-midway", 0, EVENTS, ""},

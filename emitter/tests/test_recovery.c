@@ -142,28 +142,34 @@ static void the_next_start_leaves_what_is_meant_for_another_sink(void **state) {
   (void)state;
   test_directory directory;
   test_directory_make(&directory);
-  char notes[200], output[200], elsewhere[200], url[220], there[200];
+  char notes[200], others[200], output[200], elsewhere[200], url[220], there[200];
   snprintf(notes, sizeof notes, "%s/notes", directory.path);
+  snprintf(others, sizeof others, "%s/others", directory.path);
   snprintf(output, sizeof output, "%s/said", directory.path);
   snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere.llb", directory.path);
   snprintf(url, sizeof url, "file://%s", elsewhere);
   snprintf(there, sizeof there, "its events are for file://%s,", directory.out);
   const char *const endless[] = {"crash-emitter", notes, "1", "500", NULL};
+  const char *const another[] = {"crash-emitter", others, "1", "500", NULL};
   const char *const brief[] = {"crash-emitter", notes, "1", "100", "100", NULL};
-  pid_t pid = test_start(endless, NULL);
+  pid_t pids[] = {test_start(endless, NULL), test_start(another, NULL)};
   wait_for_notes(notes);
-  kill(pid, SIGKILL);
-  assert_int_equal(test_wait(pid), 128 + SIGKILL);
+  wait_for_notes(others);
+  for (int i = 0; i < 2; i++) {
+    kill(pids[i], SIGKILL);
+    assert_int_equal(test_wait(pids[i]), 128 + SIGKILL);
+  }
   char *own = strdup(getenv("LIFELINE_URL"));
   setenv("LIFELINE_URL", url, 1);
   unsigned starts = 0;
   do /* on a busy machine a brief program may end before it has looked */
     assert_int_equal(test_wait(test_start(brief, output)), 0);
-  while (++starts < 100 && strstr(test_text_of(output), there) == NULL);
+  while (++starts < 100 && strstr(test_text_of(output), "1 more of them") == NULL);
   setenv("LIFELINE_URL", own, 1);
   free(own);
-  assert_int_equal(test_ring_files(&directory), 1);
+  assert_int_equal(test_ring_files(&directory), 2);
   assert_non_null(strstr(test_text_of(output), there));
+  assert_int_equal(test_lines(test_text_of(output)), 2);
   test_batches batches = test_read_batches(elsewhere);
   for (size_t i = 0; i < batches.count; i++)
     assert_int_equal(batches.at[i]->flags & LLB_RECOVERED, 0);

@@ -39,6 +39,7 @@ static void unlock(void) {
 }
 
 static void in_parent(void) {
+  __atomic_add_fetch(&ll_the_life.forks, 1, __ATOMIC_RELAXED);
   unlock();
   ll_loading_after_fork_in_parent();
 }
@@ -56,6 +57,7 @@ static void in_child(void) {
     }
     ll_store_after_fork(&ll_the_emitter.store);
   }
+  ll_the_life.forks = 0;
   ll_resolution_after_fork();
   ll_ending_begin();
   ll_producer *unfinished[] = {ll_tls_producer, interrupted};

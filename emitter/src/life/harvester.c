@@ -22,11 +22,16 @@
 
 #define MS UINT64_C(1000000)
 #define NAP_MAX_NS (50 * MS)
+#define CHILDREN_NS (5000 * MS) /* between looks for files of forked children */
 
 static ll_life *const life = &ll_the_life;
 static ll_emitter *const emitter = &ll_the_emitter;
 static uint64_t recovery_deadline_ns; /* for recovering earlier runs; UINT64_MAX until the end of this one */
 static bool recovering;               /* a recovery thread is running; guarded by the lock */
+static uint32_t forks_seen;           /* by the latest recovery, which */
+static uint64_t recovered_ns;         /* began at that time */
+static bool recovered_before;         /* one of this process has ended */
+static bool others_live;              /* it left files of living processes; guarded by the lock */
 static ll_control *control;           /* NULL when out of memory: the control topic is not watched */
 
 /* Summaries go into the harvester's own ring. When it is full it is harvested; without a free slot the rest is reported
@@ -144,6 +149,90 @@ static void reap(void) {
   ll_summary_reap();
 }
 
+/* Only the first of these files is a line of its own: a folder may have hundreds. */
+static void report_recovered(void *ctx, const ll_recovered *file) {
+  unsigned *troubles = ctx;
+  bool ending = load_acquire(&recovery_deadline_ns) != UINT64_MAX;
+  if (file->trouble == NULL || ending || (*troubles)++ > 0) return;
+  ll_log(LL_LOG_WARN, "%s is not recovered: %s", file->path, file->trouble);
+}
+
+static void report_drained(void *unused, const ll_drained *segment) {
+  (void)unused;
+  bool ending = load_acquire(&recovery_deadline_ns) != UINT64_MAX;
+  if (segment->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s in the spool: %s", segment->name, segment->trouble);
+}
+
+static void drain_spool(void) {
+  char why[512];
+  if (life->config.streams.spool.directory[0] == '\0') return;
+  ll_spool_drain drain = {.directory = life->config.streams.spool.directory,
+                          .url = life->config.streams.url,
+                          .routes = &life->config.streams.routes,
+                          .program = life->config.streams.program,
+                          .deadline_ns = &recovery_deadline_ns,
+                          .report = report_drained};
+  if (!ll_spool_drain_all(&drain, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
+}
+
+/* Recovers files of earlier runs of this program, concurrently with live events, until the end. */
+static void *recover_earlier_runs(void *unused) {
+  (void)unused;
+  ll_tls_inside = 1;
+  char why[512];
+  bool again = recovered_before; /* what the first one has reported is not reported again */
+  unsigned troubles = again;
+  pthread_setname_np(pthread_self(), "lifeline-recov");
+  ll_recovery recovery = {.directory = life->config.ring_dir,
+                          .session_directory = life->config.session_ring_dir,
+                          .url = life->config.streams.url,
+                          .routes = &life->config.streams.routes,
+                          .program = life->config.streams.program,
+                          .own = emitter->store.path,
+                          .deadline_ns = &recovery_deadline_ns,
+                          .report = report_recovered,
+                          .ctx = &troubles};
+  if (!ll_recover(&recovery, why, sizeof why) && !again) ll_log(LL_LOG_WARN, "%s", why);
+  if (troubles > 1 && !again)
+    ll_log(LL_LOG_WARN, "%u more of them are not recovered; lifeline-recover says why", troubles - 1);
+  if (!again) drain_spool();
+  recovered_before = true;
+  ll_saved_state before;
+  ll_lock(&before);
+  recovering = false;
+  others_live = recovery.skipped_live > 0;
+  ll_tell_news();
+  ll_unlock(&before);
+  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+/* Detached, so that a program that leaves by _exit leaves no unjoined thread. */
+static void start_recovery(void) {
+  pthread_t thread;
+  recovering = true;
+  forks_seen = __atomic_load_n(&life->forks, __ATOMIC_RELAXED);
+  recovered_ns = ll_monotonic_ns();
+  __atomic_add_fetch(&life->threads, 1, __ATOMIC_RELEASE);
+  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0) {
+    pthread_detach(thread);
+    return;
+  }
+  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
+  recovering = false;
+}
+
+/* Files of forked children that left without a shutdown: their parent may live for years. */
+static void look_for_children(void) {
+  uint32_t forks = __atomic_load_n(&life->forks, __ATOMIC_RELAXED);
+  if (forks == 0 || ll_monotonic_ns() - recovered_ns < CHILDREN_NS) return;
+  ll_saved_state before;
+  ll_lock(&before);
+  bool wanted = !recovering && (forks != forks_seen || others_live);
+  ll_unlock(&before);
+  if (wanted) start_recovery();
+}
+
 static void run(ll_loss *loss) {
   static flush current; /* static because it is large; only one harvester exists */
   current.ticket = 0;
@@ -175,6 +264,7 @@ static void run(ll_loss *loss) {
     ll_loss_look(loss, false);
     if (due) {
       ll_store_look(&emitter->store);
+      look_for_children();
       due_ns = ll_monotonic_ns() + interval_ns;
     }
     if (sealed == LL_SEALED) continue; /* check again: many events may have arrived meanwhile */
@@ -210,68 +300,6 @@ static void give_up(void) {
   ll_store_remove(&emitter->store);
 }
 
-static void report_recovered(void *unused, const ll_recovered *file) {
-  (void)unused;
-  bool ending = load_acquire(&recovery_deadline_ns) != UINT64_MAX;
-  if (file->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s is not recovered: %s", file->path, file->trouble);
-}
-
-static void report_drained(void *unused, const ll_drained *segment) {
-  (void)unused;
-  bool ending = load_acquire(&recovery_deadline_ns) != UINT64_MAX;
-  if (segment->trouble != NULL && !ending) ll_log(LL_LOG_WARN, "%s in the spool: %s", segment->name, segment->trouble);
-}
-
-static void drain_spool(void) {
-  char why[512];
-  if (life->config.streams.spool.directory[0] == '\0') return;
-  ll_spool_drain drain = {.directory = life->config.streams.spool.directory,
-                          .url = life->config.streams.url,
-                          .routes = &life->config.streams.routes,
-                          .program = life->config.streams.program,
-                          .deadline_ns = &recovery_deadline_ns,
-                          .report = report_drained};
-  if (!ll_spool_drain_all(&drain, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
-}
-
-/* Recovers files of earlier runs of this program, concurrently with live events, until the end. */
-static void *recover_earlier_runs(void *unused) {
-  (void)unused;
-  ll_tls_inside = 1;
-  char why[512];
-  pthread_setname_np(pthread_self(), "lifeline-recov");
-  ll_recovery recovery = {.directory = life->config.ring_dir,
-                          .session_directory = life->config.session_ring_dir,
-                          .url = life->config.streams.url,
-                          .routes = &life->config.streams.routes,
-                          .program = life->config.streams.program,
-                          .own = emitter->store.path,
-                          .deadline_ns = &recovery_deadline_ns,
-                          .report = report_recovered};
-  if (!ll_recover(&recovery, why, sizeof why)) ll_log(LL_LOG_WARN, "%s", why);
-  drain_spool();
-  ll_saved_state before;
-  ll_lock(&before);
-  recovering = false;
-  ll_tell_news();
-  ll_unlock(&before);
-  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
-  return NULL;
-}
-
-/* Detached, so that a program that leaves by _exit leaves no unjoined thread. */
-static void start_recovery(void) {
-  pthread_t thread;
-  recovering = true;
-  __atomic_add_fetch(&life->threads, 1, __ATOMIC_RELEASE);
-  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0) {
-    pthread_detach(thread);
-    return;
-  }
-  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
-  recovering = false;
-}
-
 static void wait_for_recovery(void) {
   ll_saved_state before;
   ll_lock(&before);
@@ -296,7 +324,7 @@ static bool leave_to_the_late(void) {
 
 static void deliver(void) {
   store_release(&recovery_deadline_ns, UINT64_MAX);
-  recovering = false; /* a forked child inherits the parent's value */
+  recovering = recovered_before = false; /* a forked child inherits the parent's values */
   if (load_acquire(&emitter->store.crash_safe) || emitter->store.cluttered) start_recovery();
   control = ll_streams_watch();
   ll_loss loss = {.spooled = life->config.streams.spool.directory[0] != '\0'};

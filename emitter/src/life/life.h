@@ -20,6 +20,7 @@ typedef struct ll_life {
   uint64_t unreached_deadline_ns; /* the same, for sinks that never had a connection */
   ll_streams_end end;             /* what the shutdown left undelivered, and where */
   uint32_t threads;               /* of the library, without the sinks' */
+  uint32_t forks;                 /* children forked so far */
   sigset_t signals;               /* blocked by the thread that started the emitter */
   uint32_t news; /* futex word: changes, with the lock held, with each of the above and when the recovery ends */
 } ll_life;

@@ -2,6 +2,7 @@
  * is the one that it would have without a library. */
 #include <lifeline/lifeline.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -155,6 +156,33 @@ static int main_exits_and_a_thread_terminates(void) {
   pthread_exit(NULL);
 }
 
+static int ring_files(void) {
+  DIR *directory = opendir(getenv("LIFELINE_RING_DIR"));
+  int count = 0;
+  require(directory != NULL, "opendir");
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+    count += strstr(entry->d_name, ".rings") != NULL;
+  closedir(directory);
+  return count;
+}
+
+/* The parent goes on until the child's file is recovered. */
+static int a_child_leaves_at_once(void) {
+  emit(1, EACH);
+  require(ll_flush(300000) == 0, "ll_flush");
+  pid_t child = fork();
+  if (child == 0) {
+    emit(EACH + 1, EACH);
+    require_crash_safety();
+    _exit(0);
+  }
+  int status;
+  require(waitpid(child, &status, 0) == child && status == 0, "waitpid");
+  while (ring_files() > 1)
+    usleep(10000);
+  return 0;
+}
+
 static volatile sig_atomic_t forked = -1;
 
 static void fork_in_handler(int number) {
@@ -238,6 +266,7 @@ static const struct {
     {"a-clone-returns-0", a_clone_returns_0},
     {"a-clone-returns-7", a_clone_returns_7},
     {"a-handler-forks", a_handler_forks},
+    {"a-child-leaves-at-once", a_child_leaves_at_once},
     {"is-frozen-and-goes-on", is_frozen_and_goes_on},
     {"standard-descriptors-are-closed", standard_descriptors_are_closed},
     {"all-descriptors-are-closed-midway", all_descriptors_are_closed_midway},
