@@ -115,11 +115,20 @@ static bool is_in_use(const io_table *table, uint32_t index) {
 /* An operation that begins meanwhile sees the new generation, or is seen. A generation is never that of two names: who
  * has found the new one has found the name still there, since it is hidden before. */
 static void forget(io_table *table, uint32_t index) {
-  uint64_t key = __atomic_exchange_n(&table->keys[index], BUSY, __ATOMIC_SEQ_CST);
+  uint64_t key = __atomic_exchange_n(&table->keys[index], IO_KEY_FORGETTING, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&table->slots[index].generation, 1, __ATOMIC_SEQ_CST);
   bool stays = is_in_use(table, index);
   __atomic_store_n(&table->keys[index], stays ? key : FREE, __ATOMIC_RELEASE);
   if (!stays) __atomic_fetch_sub(&table->used, 1, __ATOMIC_RELAXED);
+}
+
+void io_table_after_fork(io_table *table) {
+  for (uint32_t i = IO_KINDS; i < IO_SLOTS; i++) {
+    if (table->keys[i] != IO_KEY_FORGETTING) continue;
+    table->slots[i].generation++;
+    table->keys[i] = FREE;
+    table->used--;
+  }
 }
 
 static bool report_slot(io_table *table, io_report *now, void (*tell)(const io_report *)) {
@@ -145,7 +154,7 @@ void io_table_report(io_table *table, double tick_ns, void (*tell)(const io_repo
   for (uint32_t i = 0; i < IO_SLOTS; i++) {
     io_slot *at = &table->slots[i];
     bool named = i >= IO_KINDS;
-    if (named && __atomic_load_n(&table->keys[i], __ATOMIC_ACQUIRE) <= BUSY) continue;
+    if (named && (__atomic_load_n(&table->keys[i], __ATOMIC_ACQUIRE) & 2) == 0) continue;
     report.slot = i;
     bool any = report_slot(table, &report, tell);
     at->idle = any ? 0 : at->idle + 1;

@@ -66,6 +66,12 @@ typedef struct io_report {
   double tick_ns;
 } io_report;
 
+/* The key of a slot whose name the reporting thread forgets at this moment. No name has it: keys have bit 1. */
+#define IO_KEY_FORGETTING UINT64_C(4)
+
+/* In a forked child with a table of its own: no thread ends what the parent's reporting thread had begun. */
+void io_table_after_fork(io_table *table);
+
 /* Takes all sums. Called by one thread. */
 void io_table_report(io_table *table, double tick_ns, void (*tell)(const io_report *report));
 

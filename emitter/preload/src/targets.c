@@ -51,6 +51,7 @@ void io_targets_after_fork(void) {
   if (table == NULL || is_of_run) return;
   memset(table->sums, 0, wiped_by_kernel ? 4096 : sizeof table->sums); /* the kernel wipes whole pages */
   table->reported_ns = io_table_now();
+  io_table_after_fork(table);
 }
 
 /* --- names --- */

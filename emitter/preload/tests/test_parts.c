@@ -2,6 +2,7 @@
 #include "names.h"
 #include "peer.h"
 #include "settings.h"
+#include "table.h"
 #include "targets.h"
 
 #include "support.h"
@@ -272,6 +273,19 @@ static void the_table_is_bounded_while_threads_add_and_report(void **state) {
   assert_in_range(named, 1, 100);
 }
 
+static void a_child_frees_what_its_parent_was_forgetting(void **state) {
+  (void)state;
+  static io_table table;
+  table.keys[IO_KINDS] = IO_KEY_FORGETTING;
+  table.keys[IO_KINDS + 1] = 2;
+  table.used = 2;
+  io_table_after_fork(&table);
+  assert_int_equal(table.keys[IO_KINDS], 0);
+  assert_int_equal(table.slots[IO_KINDS].generation, 1);
+  assert_int_equal(table.keys[IO_KINDS + 1], 2);
+  assert_int_equal(table.used, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_url_it_is_off),
@@ -285,6 +299,7 @@ int main(void) {
       cmocka_unit_test(peers_have_the_names_of_their_addresses),
       cmocka_unit_test(a_socket_without_an_address_has_a_name),
       cmocka_unit_test(the_table_is_bounded_while_threads_add_and_report),
+      cmocka_unit_test(a_child_frees_what_its_parent_was_forgetting),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
