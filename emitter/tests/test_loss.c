@@ -204,7 +204,7 @@ static void emit_one_and_leave(void) {
   ll_shutdown(100);
 }
 
-/* Whoever may write the folder would choose the file. */
+/* Another user who may write the folder would choose the file. */
 static void a_symbolic_link_is_not_followed(void **state) {
   (void)state;
   char target[200];

@@ -18,7 +18,7 @@ static test_directory directory;
 static int set_up(void **state) {
   (void)state;
   test_directory_make(&directory);
-  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "300", 1); /* many wait in vain; a recovery delivers what came too late */
+  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "300", 1); /* many wait for nothing; a recovery delivers what came too late */
   return 0;
 }
 

@@ -3,8 +3,8 @@
  *
  * Several writers may share the file, for example a recovery after the death of another. So every append takes the
  * lock, finds the end of the last whole batch, and truncates what a killed writer left incomplete. The descriptor is
- * not kept: see ringfile.h. A symbolic link is refused: who may write the folder could lead the batches into any file
- * of this user.
+ * not kept: see ringfile.h. A symbolic link is refused: another user who may write the folder could lead the batches
+ * into any file of this one.
  */
 #include "base/clock.h"
 #include "base/format.h"

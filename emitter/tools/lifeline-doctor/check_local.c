@@ -198,7 +198,7 @@ void check_triggers(void) {
 void check_file(const char *path) {
   char parent[PATH_MAX];
   struct stat status;
-  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+  if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
     report(FAIL, "file", "%s is not a regular file", path);
   else if (access(path, R_OK | W_OK) == 0)
     report(OK, "file", "batches are appended to %s", path);
