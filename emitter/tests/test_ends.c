@@ -56,6 +56,23 @@ static void recover(void) {
   assert_int_equal(test_wait(test_start(recovery, NULL)), 0);
 }
 
+/* A batch that was written and not acknowledged when its process ended comes again. */
+static void leave_out_repeats(test_batches *batches) {
+  size_t kept = 0;
+  for (size_t i = 0; i < batches->count; i++) {
+    llb_batch *batch = batches->at[i];
+    bool again = false;
+    for (size_t j = 0; j < kept; j++)
+      again |= batches->at[j]->sequence == batch->sequence && batches->at[j]->route == batch->route &&
+               memcmp(batches->at[j]->incarnation, batch->incarnation, sizeof batch->incarnation) == 0;
+    if (again)
+      llb_batch_free(batch);
+    else
+      batches->at[kept++] = batch;
+  }
+  batches->count = kept;
+}
+
 static void a_process_ends_as_without_the_library(void **state) {
   const struct row *row = *state;
   const char *const program[] = {"ends", row->way, NULL};
@@ -68,6 +85,7 @@ static void a_process_ends_as_without_the_library(void **state) {
   recover();
   memset(arrived, 0, sizeof arrived);
   test_batches batches = test_read_batches(directory.out);
+  leave_out_repeats(&batches);
   test_each_event(&batches, tick_off, NULL);
   test_free_batches(&batches);
   for (unsigned i = 1; i <= EVENTS; i++)
