@@ -494,11 +494,13 @@ public abstract class ArchiveContract extends IdentityContract {
       assertThat(counts.count()).isEmpty();
       writer.roll();
       assertThat(counts.count()).isEqualTo(Map.of(new RouteKey(EMITTER, 0), 10L));
+      assertThat(counts.ends()).isEqualTo(Map.of(0, 1L));
       writer.append(Archives.at(1), Archives.serials(EMITTER, 2, 10));
-      writer.append(Archives.at(2), Archives.batch(EMITTER, 1).route(3, "extra").event(Archives.SERIAL, 1, 1, 1)
+      writer.append(Archives.at(7), Archives.batch(EMITTER, 1).route(3, "extra").event(Archives.SERIAL, 1, 1, 1)
           .toByteArray());
     }
     assertThat(counts.count()).isEqualTo(Map.of(new RouteKey(EMITTER, 0), 20L, new RouteKey(EMITTER, 3), 1L));
+    assertThat(counts.ends()).as("with the messages that it did not get").isEqualTo(Map.of(0, 8L));
   }
 
   @Test

@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
     name = "ledger",
     description = {
       "Prints the balance of every emitter and route, as last published by the job ledger.",
-      "emitted = archived + in flight + dropped + expired + missing; without an archive, received stands for archived."
+      "emitted = archived + in flight + dropped + expired + not archived + missing; without an archive, received stands"
+          + " for archived. Not archived: expired before the archive read them, or rejected by it."
     },
     mixinStandardHelpOptions = true)
 final class LedgerCommand implements Callable<Integer> {

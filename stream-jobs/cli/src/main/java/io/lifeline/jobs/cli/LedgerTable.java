@@ -11,7 +11,8 @@ final class LedgerTable {
 
   private static final List<String> NAMES = List.of("host", "program", "pid", "incarnation", "route", "state");
   private static final List<String> NUMBERS =
-      List.of("emitted", "received", "archived", "in_flight", "dropped", "expired", "missing", "duplicated");
+      List.of("emitted", "received", "archived", "in_flight", "dropped", "expired", "not_archived", "missing",
+          "duplicated");
 
   private LedgerTable() {}
 

@@ -19,12 +19,13 @@ class LedgerTableTest {
         .isEqualTo(
             """
             host      program  pid  incarnation  route  state\
-              emitted  received  archived  in_flight  dropped  expired  missing  duplicated
+              emitted  received  archived  in_flight  dropped  expired  not_archived  missing  duplicated
             a         copy     1    00112233     0      live\
-                    10         9         7          2        1        0        0           0
+                    10         9         7          2        1        0             0        0           0
             evil\uFFFD[2J  copy     1    00112233     0      live\
-                  2000         9      1990          2        1        0        0           0
-            ledger: emitted=2010 received=18 archived=1997 in_flight=4 dropped=2 expired=0 missing=0 duplicated=0
+                  2000         9      1990          2        1        0             0        0           0
+            ledger: emitted=2010 received=18 archived=1997 in_flight=4 dropped=2 expired=0 not_archived=0\
+             missing=0 duplicated=0
             """);
   }
 
@@ -38,8 +39,8 @@ class LedgerTableTest {
         .readTree(
             """
             {"host":"%s","program":"copy","pid":1,"incarnation":"00112233445566778899aabbccddeeff","route":0,
-             "state":"live","emitted":%d,"received":9,"archived":%s,"in_flight":2,"dropped":1,"expired":0,"missing":0,
-             "duplicated":0}"""
+             "state":"live","emitted":%d,"received":9,"archived":%s,"in_flight":2,"dropped":1,"expired":0,
+             "not_archived":0,"missing":0,"duplicated":0}"""
                 .formatted(host, emitted, archived));
   }
 

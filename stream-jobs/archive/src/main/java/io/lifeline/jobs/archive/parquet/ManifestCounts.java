@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.parquet;
 
 import io.lifeline.jobs.core.RouteKey;
+import io.lifeline.jobs.core.ledger.ArchivedEvents;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -10,7 +11,7 @@ import java.util.Map;
  * Counts the archived events of each route, from the manifests. Each is read once; a call without new manifests only
  * lists the directory. Used by one thread.
  */
-public final class ManifestCounts {
+public final class ManifestCounts implements ArchivedEvents {
   private final ArchiveDirectory directory;
   private final Map<String, Manifest> known = new HashMap<>();
   private final Map<RouteKey, Long> sums = new HashMap<>();
@@ -39,6 +40,16 @@ public final class ManifestCounts {
       events = Map.copyOf(sums);
     }
     return events;
+  }
+
+  @Override
+  public Map<RouteKey, Long> count() throws IOException {
+    return refresh();
+  }
+
+  @Override
+  public Map<Integer, Long> ends() {
+    return Map.copyOf(counted);
   }
 
   private long countedOf(Manifest manifest) {

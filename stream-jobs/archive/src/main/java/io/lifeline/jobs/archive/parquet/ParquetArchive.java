@@ -65,7 +65,7 @@ public final class ParquetArchive implements Archive {
 
   @Override
   public ArchivedEvents counts() {
-    return new ManifestCounts(options.directory())::refresh;
+    return new ManifestCounts(options.directory());
   }
 
   @Override

@@ -17,6 +17,7 @@ final class PostgresCounts implements ArchivedEvents {
 
   private final PostgresOptions options;
   private Connection connection;
+  private Map<Integer, Long> ends = Map.of();
 
   PostgresCounts(PostgresOptions options) {
     this.options = options;
@@ -28,14 +29,11 @@ final class PostgresCounts implements ArchivedEvents {
     if (connection == null) {
       connection = Database.connect(options);
     }
-    Map<RouteKey, Long> events = new HashMap<>();
-    try (Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery("SELECT incarnation, route, sum(archived) FROM "
-            + new Schema(options).own("routes_by_partition") + " GROUP BY incarnation, route")) {
-      while (rows.next()) {
-        events.put(new RouteKey(Incarnation.parse(rows.getString(1)), rows.getInt(2)), rows.getLong(3));
-      }
+    try (Statement statement = connection.createStatement()) {
+      Map<Integer, Long> readEnds = readEnds(statement); // first, or events before them might not be counted
+      Map<RouteKey, Long> events = readEvents(statement);
       connection.rollback(); // nothing was changed; leave no transaction open
+      ends = readEnds;
       return events;
     } catch (SQLException e) {
       close();
@@ -44,6 +42,33 @@ final class PostgresCounts implements ArchivedEvents {
       }
       throw Database.translated("cannot read", options, e);
     }
+  }
+
+  private Map<Integer, Long> readEnds(Statement statement) throws SQLException {
+    Map<Integer, Long> read = new HashMap<>();
+    String positions = new Schema(options).own("positions");
+    try (ResultSet rows = statement.executeQuery("SELECT partition, next FROM " + positions)) {
+      while (rows.next()) {
+        read.put(rows.getInt(1), rows.getLong(2));
+      }
+    }
+    return read;
+  }
+
+  private Map<RouteKey, Long> readEvents(Statement statement) throws SQLException {
+    Map<RouteKey, Long> read = new HashMap<>();
+    try (ResultSet rows = statement.executeQuery("SELECT incarnation, route, sum(archived) FROM "
+        + new Schema(options).own("routes_by_partition") + " GROUP BY incarnation, route")) {
+      while (rows.next()) {
+        read.put(new RouteKey(Incarnation.parse(rows.getString(1)), rows.getInt(2)), rows.getLong(3));
+      }
+    }
+    return read;
+  }
+
+  @Override
+  public Map<Integer, Long> ends() {
+    return ends;
   }
 
   @Override

@@ -2,8 +2,11 @@ package io.lifeline.jobs.core.ledger;
 
 import io.lifeline.codec.BatchReader;
 import io.lifeline.codec.Counter;
+import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * State of one route: the counters of its newest batch, and the number of batches and events received. The deduplicator
@@ -12,6 +15,8 @@ import io.lifeline.jobs.core.StateWriter;
 final class Account {
 
   private static final Counter[] COUNTERS = Counter.values();
+  private static final int WITHOUT_OFFSETS = 1;
+  private static final int NEWEST = 2;
   private static final int FINAL = 1;
   private static final int RECOVERED = 2;
 
@@ -40,8 +45,11 @@ final class Account {
   /** See {@link #eventsIn()}. */
   private long eventsIn;
 
+  /** The last offset that a batch arrived at, by partition: several only if partitions were added meanwhile. */
+  private final Map<Integer, Long> lastOffsets = new TreeMap<>();
+
   /** @param retentionGaps how often the broker's retention has removed unread messages until now */
-  void add(BatchReader batch, long brokerTimeMs, long retentionGaps) {
+  void add(BatchReader batch, Position position, long retentionGaps) {
     long inBatchesBefore = inBatches();
     boolean skips = Long.compareUnsigned(batch.sequence(), lastSequence + 1) > 0;
     if (Long.compareUnsigned(batch.sequence(), lastSequence) > 0) {
@@ -60,7 +68,7 @@ final class Account {
       program = batch.program();
       routeName = batch.routeName();
       pid = batch.pid();
-      firstMs = brokerTimeMs;
+      firstMs = position.brokerTimeMs();
     }
     if (batch.isDerived()) {
       derivedFrom = batch.header().parent().incarnation().toString();
@@ -68,7 +76,17 @@ final class Account {
     }
     batches++;
     events += batch.eventCount();
-    lastMs = Math.max(lastMs, brokerTimeMs);
+    lastMs = Math.max(lastMs, position.brokerTimeMs());
+    lastOffsets.merge(position.partition(), position.offset(), Math::max);
+  }
+
+  /**
+   * Returns whether all batches are at earlier offsets than these; false if the offset of none is known, as in the
+   * state of earlier releases.
+   */
+  boolean isPassed(Map<Integer, Long> ends) {
+    return !lastOffsets.isEmpty()
+        && lastOffsets.entrySet().stream().allMatch(last -> last.getValue() < ends.getOrDefault(last.getKey(), 0L));
   }
 
   void addRepeat() {
@@ -172,11 +190,11 @@ final class Account {
   }
 
   byte[] encode() {
-    StateWriter out = new StateWriter().version(1);
+    StateWriter out = new StateWriter().version(NEWEST);
     for (long counter : counters) {
       out.varint(counter);
     }
-    return out.text(host)
+    out.text(host)
         .text(program)
         .text(routeName)
         .varint(pid)
@@ -193,11 +211,14 @@ final class Account {
         .text(derivedFrom)
         .varint(eventsIn)
         .varint(heardMs)
-        .toBytes();
+        .varint(lastOffsets.size());
+    lastOffsets.forEach((partition, offset) -> out.varint(partition).varint(offset));
+    return out.toBytes();
   }
 
   static Account decode(byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(1);
+    StateReader in = new StateReader(bytes);
+    int version = in.versions(WITHOUT_OFFSETS, NEWEST);
     Account account = new Account();
     for (int i = 0; i < COUNTERS.length; i++) {
       account.counters[i] = in.varint();
@@ -221,6 +242,9 @@ final class Account {
       account.eventsIn = in.varint();
     }
     account.heardMs = in.atEnd() ? account.lastMs : in.varint();
+    for (int left = version > WITHOUT_OFFSETS ? in.count(2) : 0; left > 0; left--) {
+      account.lastOffsets.put((int) in.varint(), in.varint());
+    }
     return account;
   }
 }

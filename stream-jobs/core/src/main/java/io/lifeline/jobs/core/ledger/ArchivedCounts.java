@@ -20,7 +20,7 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
 
   private final ArchivedEvents archive;
   private final ScheduledExecutorService asking = Executors.newSingleThreadScheduledExecutor(ArchivedCounts::thread);
-  private volatile Map<RouteKey, Long> last;
+  private volatile LedgerJob.Counts last;
   private volatile long lastNs = System.nanoTime();
   private volatile boolean hasAnswered;
 
@@ -39,7 +39,8 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
   private void ask() {
     try {
       long startNs = System.nanoTime();
-      last = archive.count();
+      Map<RouteKey, Long> events = archive.count();
+      last = new LedgerJob.Counts(events, archive.ends());
       lastNs = startNs;
     } catch (IOException | RuntimeException e) {
       LOG.warn("cannot read the counts of the archive: {}; the ledger keeps those of {} s ago", e.getMessage(),
@@ -55,7 +56,7 @@ public final class ArchivedCounts implements LedgerJob.Archived, AutoCloseable {
   }
 
   @Override
-  public Map<RouteKey, Long> last() {
+  public LedgerJob.Counts last() {
     return last;
   }
 

@@ -4,14 +4,16 @@ import io.lifeline.codec.Counter;
 import java.util.OptionalLong;
 
 /**
- * The balance of one route at one moment. Always: {@code emitted = archived + in_flight + dropped + expired + missing -
- * duplicated}; without an archive, {@code received} replaces {@code archived}.
+ * The balance of one route at one moment. Always: {@code emitted = archived + in_flight + dropped + expired +
+ * not_archived + missing - duplicated}; without an archive, {@code received} replaces {@code archived}.
  *
  * @param received events of all distinct batches that were read
  * @param archived of those, events in the archive; empty if unknown
  * @param inFlight events received but not yet archived, or not yet received but still expected
  * @param dropped events that the emitter counted as dropped, for any reason
  * @param expired events that the broker's retention removed unread
+ * @param notArchived events received that the archive has passed without storing them: the broker's retention removed
+ *     them before the archive read them, or the archive rejected them
  * @param missing events not received from an emitter that is silent
  * @param duplicated events received beyond what was emitted
  */
@@ -23,6 +25,7 @@ record Balance(
     long inFlight,
     long dropped,
     long expired,
+    long notArchived,
     long missing,
     long duplicated) {
 
@@ -41,8 +44,10 @@ record Balance(
   /**
    * @param archivedEvents the route's events in the archive, if there is an archive. It may be ahead of this account or
    *     hold earlier events, so the number is limited to the events received here.
+   * @param isPassed whether the archive has read beyond all batches of the account
    */
-  static Balance of(Account account, OptionalLong archivedEvents, long nowMs, long lostContactMs) {
+  static Balance of(
+      Account account, OptionalLong archivedEvents, boolean isPassed, long nowMs, long lostContactMs) {
     boolean silent = nowMs - account.lastMs() >= lostContactMs;
     long gap = Math.max(0, account.inBatches() - account.events());
     long givenUp = Math.min(gap, account.givenUp());
@@ -59,9 +64,10 @@ record Balance(
         account.counter(Counter.EMITTED),
         account.events(),
         archived,
-        notArchived + (silent ? 0 : owed),
+        (isPassed ? 0 : notArchived) + (silent ? 0 : owed),
         neverBatched + givenUp,
         expired,
+        isPassed ? notArchived : 0,
         silent ? owed : 0,
         Math.max(0, account.events() - account.inBatches()));
   }

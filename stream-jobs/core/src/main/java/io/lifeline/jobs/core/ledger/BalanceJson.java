@@ -42,6 +42,7 @@ final class BalanceJson {
     json.field("in_flight", balance.inFlight())
         .field("dropped", balance.dropped())
         .field("expired", balance.expired())
+        .field("not_archived", balance.notArchived())
         .field("missing", balance.missing())
         .field("duplicated", balance.duplicated())
         .name("dropped_by_reason")

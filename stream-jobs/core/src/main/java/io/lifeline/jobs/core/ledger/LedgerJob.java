@@ -26,11 +26,19 @@ public final class LedgerJob implements Job {
   private static final long FORGET_INTERVAL_MS = 60_000;
   private static final String GAPS_KEY = "ledger/gaps";
 
+  /**
+   * What an archive holds.
+   *
+   * @param events of each route
+   * @param ends where the archive ends in each partition, see {@link ArchivedEvents#ends}
+   */
+  public record Counts(Map<RouteKey, Long> events, Map<Integer, Long> ends) {}
+
   /** Provides the last known event counts of an archive, without querying it. */
   @FunctionalInterface
   public interface Archived {
-    /** Returns the archived events of each route; null while they are unknown. */
-    Map<RouteKey, Long> last();
+    /** Returns what the archive holds; null while it is unknown. */
+    Counts last();
 
     /** Returns whether a query of the archive has completed, even with an error. */
     default boolean hasAnswered() {
@@ -79,7 +87,7 @@ public final class LedgerJob implements Job {
     RouteKey key = RouteKey.of(batch);
     retired.keep(key);
     Account account = accounts.computeIfAbsent(key, this::retiredOrNew);
-    account.add(batch, position.brokerTimeMs(), retentionGaps);
+    account.add(batch, position, retentionGaps);
     changed.add(key);
     heard.add(key);
   }
@@ -126,7 +134,7 @@ public final class LedgerJob implements Job {
       return; // wait for the first answer
     }
     nextPublishMs = nowMs + settings.intervalMs();
-    Map<RouteKey, Long> archived = archive == null ? null : archive.last();
+    Counts archived = archive == null ? null : archive.last();
     accounts.forEach((key, account) -> publishIfChanged(key, account, archived, nowMs, output));
   }
 
@@ -152,10 +160,11 @@ public final class LedgerJob implements Job {
 
   /** @param archived null if unknown */
   private void publishIfChanged(
-      RouteKey key, Account account, Map<RouteKey, Long> archived, long nowMs, Output output) {
+      RouteKey key, Account account, Counts archived, long nowMs, Output output) {
     OptionalLong inArchive =
-        archived == null ? OptionalLong.empty() : OptionalLong.of(archived.getOrDefault(key, 0L));
-    Balance balance = Balance.of(account, inArchive, nowMs, settings.lostContactMs());
+        archived == null ? OptionalLong.empty() : OptionalLong.of(archived.events().getOrDefault(key, 0L));
+    boolean isPassed = archived != null && account.isPassed(archived.ends());
+    Balance balance = Balance.of(account, inArchive, isPassed, nowMs, settings.lostContactMs());
     if (balance.equals(lastPublished.put(key, balance))) {
       boolean isLast =
           balance.isSettled() || balance.isStable() && account.isSilent(forgetMs, RetiredRoutes.IDLE_MS);

@@ -34,6 +34,7 @@ class LedgerJobTest {
   private final Recorder output = new Recorder();
   private final MemoryState state = new MemoryState();
   private final Map<RouteKey, Long> archived = new HashMap<>();
+  private final Map<Integer, Long> archivedTo = new HashMap<>();
   private LedgerJob job = open();
 
   @Test
@@ -43,7 +44,7 @@ class LedgerJobTest {
     archived.put(route(1), 15L);
     assertThat(balance(3))
         .contains("\"state\":\"final\"", "\"emitted\":15,\"received\":15,\"archived\":15,\"in_flight\":0,\"dropped\":0,"
-            + "\"expired\":0,\"missing\":0,\"duplicated\":0");
+            + "\"expired\":0,\"not_archived\":0,\"missing\":0,\"duplicated\":0");
   }
 
   /** A database that does not answer is queried by another thread; its count is unknown, not 0. */
@@ -133,6 +134,23 @@ class LedgerJobTest {
     assertThat(balance(100)).contains("\"expired\":20,", "\"missing\":0,");
   }
 
+  /** They expired between the ledger's reading and the archive's, so they are not on their way any more. */
+  @Test
+  void takesReceivedEventsThatTheArchiveHasPassedForLost() {
+    job.accept(read(events(1, 1, 10).counter(Counter.EMITTED, 10)), at(100, 1), output);
+    job.accept(read(events(1, 2, 5).counter(Counter.EMITTED, 15).finalBatch(true)), at(200, 2), output);
+    archived.put(route(1), 10L);
+    archivedTo.put(0, 200L);
+    assertThat(balance(3)).contains("\"in_flight\":5,", "\"not_archived\":0,");
+    job.save();
+    job = open();
+    archivedTo.put(0, 201L);
+    assertThat(balance(5)).contains("\"in_flight\":0,", "\"not_archived\":5,", "\"missing\":0,");
+    punctuate(7);
+    job.save();
+    assertThat(known()).as("nothing more is expected of it").isEmpty();
+  }
+
   @Test
   void tellsARecoveredEmitterAndCountsRepeatedBatches() {
     accept(1, events(1, 1, 10).counter(Counter.EMITTED, 10));
@@ -167,7 +185,7 @@ class LedgerJobTest {
   }
 
   private LedgerJob open() {
-    return new LedgerJob(SETTINGS, state, () -> archived, new Metrics());
+    return new LedgerJob(SETTINGS, state, () -> new LedgerJob.Counts(archived, archivedTo), new Metrics());
   }
 
   /** Stream time may jump, or be set by a producer: an emitter whose batch arrived today is not silent. */
