@@ -57,11 +57,15 @@ abstract class ArchiveSinkInConnect {
     connect.kafka().createTopic(name, PARTITIONS);
   }
 
+  /** The answer to the request does not wait for the tasks, which store what they hold when they end. */
   @AfterEach
-  void deleteConnector() {
+  void deleteConnector() throws Exception {
     if (connect.connectors().contains(name)) {
       connect.deleteConnector(name);
     }
+    await("the tasks to end", () -> Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+        .noneMatch(thread -> thread.startsWith("task-thread-" + name + "-")
+            || thread.equals("lifeline-archive-maintenance")));
   }
 
   /** Where the archive of this test is. */
