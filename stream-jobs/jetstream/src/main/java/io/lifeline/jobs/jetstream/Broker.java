@@ -140,6 +140,24 @@ final class Broker implements AutoCloseable {
     }
   }
 
+  /** Returns which stream or bucket was deleted since {@link #connect}; null if none was or that is unknown. */
+  String missing() {
+    Connection connection = connection();
+    if (connection.getStatus() != Connection.Status.CONNECTED) {
+      return null;
+    }
+    try {
+      for (String name : List.of(settings.stream(), settings.outputStream(), "KV_" + settings.bucket())) {
+        requireStream(connection, name);
+      }
+      return null;
+    } catch (HostException e) {
+      return e.getMessage();
+    } catch (IOException | JetStreamApiException | IllegalStateException e) {
+      return null;
+    }
+  }
+
   /**
    * Connects again if the client has closed the connection for good, at increasing intervals, with user, password and
    * files as they are now. Not for brokers of {@link #connectToBatches}.

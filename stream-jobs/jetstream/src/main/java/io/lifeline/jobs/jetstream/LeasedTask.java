@@ -94,6 +94,13 @@ abstract class LeasedTask extends Task {
     }
   }
 
+  /** To a request for what was deleted the server sends no answer, which the client reports as a timeout. */
+  @Override
+  final String cause(Exception failure) {
+    String missing = broker.missing();
+    return missing == null ? failure.getMessage() : missing;
+  }
+
   /** Does nothing until the end: an instance of the later release takes over, and must not wait for this one. */
   private void awaitReplacement(NewerStateException cause) {
     outdated(cause);

@@ -57,6 +57,11 @@ abstract class Task implements Runnable {
     return null;
   }
 
+  /** Returns why a session failed, in an operator's words. */
+  String cause(Exception failure) {
+    return failure.getMessage();
+  }
+
   final void status(String newStatus) {
     status = newStatus;
   }
@@ -119,9 +124,10 @@ abstract class Task implements Runnable {
         stopping = true;
       } catch (IOException | JetStreamApiException | IllegalStateException e) {
         hasFailed = true;
-        status = "retrying: " + e.getMessage();
+        String cause = cause(e);
+        status = "retrying: " + cause;
         if (repeated.isNews(status)) {
-          LOG.warn("{}: {}; trying again from the last checkpoint", name, e.getMessage());
+          LOG.warn("{}: {}; trying again from the last checkpoint", name, cause);
         }
         pause(RETRY_MS);
       } catch (FatalException | RuntimeException | Error e) {
