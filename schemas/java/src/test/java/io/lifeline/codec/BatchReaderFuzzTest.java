@@ -3,6 +3,7 @@ package io.lifeline.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.cases.Cases;
+import io.lifeline.cases.Damage;
 import io.lifeline.cases.Inputs;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,47 +28,13 @@ class BatchReaderFuzzTest {
   private static final Set<String> CODES =
       Arrays.stream(Fault.values()).map(fault -> fault.code).collect(Collectors.toSet());
 
-  /** Boundary values of length and count checks. */
-  private static final Integer[] EDGES = {0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff};
-
   private final BatchReader reader = new BatchReader();
   private final Walk walk = new Walk();
-
-  /** Overwrites bytes, flips bits, removes and inserts runs of bytes, one to four times. */
-  private static byte[] damaged(byte[] bytes, Inputs any) {
-    for (int left = any.between(1, 4); left > 0 && bytes.length > 0; left--) {
-      // Half of the damage is in the header, where most decisions are made.
-      int at = any.between(0, any.of(400, 100_000)) % bytes.length;
-      switch (any.of("overwrite", "flip", "cut", "insert")) {
-        case "overwrite":
-          bytes = bytes.clone();
-          bytes[at] = (byte) (int) any.of(any.of(EDGES), any.between(0, 255));
-          break;
-        case "flip":
-          bytes = bytes.clone();
-          bytes[at] ^= (byte) (1 << any.between(0, 7));
-          break;
-        case "cut":
-          bytes = replaced(bytes, at, Math.min(bytes.length, at + 8), new byte[0]);
-          break;
-        default:
-          bytes = replaced(bytes, at, at, any.bytes(16));
-      }
-    }
-    return bytes;
-  }
-
-  private static byte[] replaced(byte[] bytes, int from, int to, byte[] by) {
-    byte[] result = Arrays.copyOf(bytes, bytes.length - (to - from) + by.length);
-    System.arraycopy(by, 0, result, from, by.length);
-    System.arraycopy(bytes, to, result, from + by.length, bytes.length - to);
-    return result;
-  }
 
   @Test
   void aDamagedBatchIsReadOrRejected() {
     Cases.each(1000, any -> {
-      byte[] batch = damaged(SEEDS.get(any.of(FILES)).clone(), any);
+      byte[] batch = Damage.of(SEEDS.get(any.of(FILES)), any);
       if (batch.length >= BatchHeader.FIXED_LENGTH + BatchHeader.CRC_LENGTH) {
         Repair.crc(batch);
       }
@@ -79,7 +46,7 @@ class BatchReaderFuzzTest {
   void damagedEventsAreReadOrRejectedBehindEveryCompression() {
     Cases.each(1000, any -> {
       byte[] seed = SEEDS.get(any.of(FILES));
-      readOrReject(Repair.withEvents(seed, damaged(Repair.events(seed), any)));
+      readOrReject(Repair.withEvents(seed, Damage.of(Repair.events(seed), any)));
     });
   }
 

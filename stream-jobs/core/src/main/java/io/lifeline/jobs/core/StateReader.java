@@ -1,6 +1,8 @@
 package io.lifeline.jobs.core;
 
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
 import java.util.Arrays;
 
 /** Reads what {@link StateWriter} wrote. State is stored on a broker, so it is untrusted and validated. */
@@ -87,6 +89,15 @@ public final class StateReader {
       }
     }
     throw new CorruptStateException("a number in the state is longer than 64 bits");
+  }
+
+  /** Reads seconds and nanoseconds since the epoch. */
+  public Instant instant() {
+    try {
+      return Instant.ofEpochSecond(varint(), varint());
+    } catch (DateTimeException | ArithmeticException e) {
+      throw new CorruptStateException("a time in the state is out of range");
+    }
   }
 
   public long zigzag() {

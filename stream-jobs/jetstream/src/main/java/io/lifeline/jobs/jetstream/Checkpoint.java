@@ -61,7 +61,7 @@ record Checkpoint(Instant streamMade, long nextSequence, long lastTimeMs, Memory
   static Checkpoint decode(byte[] bytes, MemoryState state) {
     StateReader in = new StateReader(bytes);
     int version = in.versions(WITHOUT_DELETIONS, NEWEST);
-    Instant streamMade = Instant.ofEpochSecond(in.varint(), in.varint());
+    Instant streamMade = in.instant();
     long nextSequence = in.varint();
     long lastTimeMs = version > WITHOUT_LAST_TIME ? in.varint() : 0;
     if (version == WITHOUT_DELETIONS) {

@@ -79,6 +79,7 @@ final class ManifestFile {
           while (in.nextToken() == JsonToken.START_OBJECT) {
             visitor.visit(RouteParser.read(in));
           }
+          RouteParser.requireEnd(in);
           return;
         }
         in.skipChildren();

@@ -12,7 +12,9 @@ import java.util.List;
 
 /** Reads the entry of a route by hand: there may be millions, and a mapper takes several times as long. */
 final class RouteParser {
-  private static final int PROPERTIES = RouteEntry.class.getRecordComponents().length;
+  private static final List<String> NAMES = List.of("incarnation", "route", "route_name", "host", "program", "pid",
+      "runs", "batches", "events", "last_sequence", "counters", "final_batch", "recovered", "last_broker_time_ms");
+  private static final int PROPERTIES = NAMES.size();
 
   private String incarnation;
   private int route;
@@ -41,10 +43,16 @@ final class RouteParser {
     while (in.nextToken() == JsonToken.FIELD_NAME) {
       String name = in.currentName();
       in.nextToken();
-      known += property(name, in) ? 1 : 0;
+      int property = property(name, in);
+      if (property >= 0) {
+        if ((known & 1 << property) != 0) {
+          throw new JsonParseException(in, "a route has two properties " + name);
+        }
+        known |= 1 << property;
+      }
     }
-    if (known != PROPERTIES) {
-      throw new JsonParseException(in, "a route has " + known + " properties and not " + PROPERTIES);
+    if (known != (1 << PROPERTIES) - 1) {
+      throw new JsonParseException(in, "a route has " + Integer.bitCount(known) + " properties and not " + PROPERTIES);
     }
     checkNumbers(in);
     return new RouteEntry(incarnation, route, routeName, host, program, pid, runs, batches, events, lastSequence,
@@ -67,8 +75,8 @@ final class RouteParser {
     }
   }
 
-  /** Returns whether the property is known. */
-  private boolean property(String name, JsonParser in) throws IOException {
+  /** Returns the number of a property among those of a route; -1 if it is none of them. */
+  private int property(String name, JsonParser in) throws IOException {
     switch (name) {
       case "incarnation" -> incarnation = in.getText();
       case "route" -> route = in.getIntValue();
@@ -84,12 +92,9 @@ final class RouteParser {
       case "final_batch" -> finalBatch = in.getBooleanValue();
       case "recovered" -> recovered = in.getBooleanValue();
       case "last_broker_time_ms" -> lastBrokerTimeMs = in.getLongValue();
-      default -> {
-        in.skipChildren();
-        return false;
-      }
+      default -> in.skipChildren();
     }
-    return true;
+    return NAMES.indexOf(name);
   }
 
   private static List<List<String>> runs(JsonParser in) throws IOException {
@@ -97,6 +102,7 @@ final class RouteParser {
     while (in.nextToken() == JsonToken.START_ARRAY) {
       runs.add(texts(in, 2));
     }
+    requireEnd(in);
     return runs;
   }
 
@@ -105,9 +111,17 @@ final class RouteParser {
     while (in.nextToken() == JsonToken.VALUE_STRING) {
       texts.add(in.getText());
     }
+    requireEnd(in);
     if (texts.size() != expected) {
       throw new JsonParseException(in, texts.size() + " numbers instead of " + expected);
     }
     return texts;
+  }
+
+  /** Checks that the element at which a loop over an array ended is its end: what follows would be ignored. */
+  static void requireEnd(JsonParser in) throws IOException {
+    if (in.currentToken() != JsonToken.END_ARRAY) {
+      throw new JsonParseException(in, "an array with an unexpected element: " + in.currentToken());
+    }
   }
 }
