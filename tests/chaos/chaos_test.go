@@ -20,7 +20,7 @@ type scale struct {
 
 var (
 	full  = scale{events: 5_000_000, perSecond: 100_000, jobKills: 10, emitterKills: 50}
-	short = scale{events: 2_000_000, perSecond: 80_000, jobKills: 4, emitterKills: 15}
+	short = scale{events: 800_000, perSecond: 80_000, jobKills: 2, emitterKills: 6}
 )
 
 // Emitters that are killed: most of them block when their rings are full, so they lose nothing; every fifth one floods
@@ -76,6 +76,7 @@ func killEverything(t *testing.T, kind string, size scale) {
 	sum.kills, sum.outages = int64(size.jobKills+size.emitterKills), 1
 	enter(sum)
 	t.Logf("%.0f s: verified", stage.seconds())
+	stage.loseTail()
 }
 
 // stage is the environment of one run.

@@ -105,6 +105,18 @@ func (s *stage) waitForFinalBooks() map[int64]harness.Row {
 			s.t.Errorf("wrong books: after %v the ledger of %d emitters is still open", settleWithin, open)
 			return books
 		}
-		s.jobs.WaitForManifest(deadline)
+		s.waitUntilQuiet(deadline)
+	}
+}
+
+// waitUntilQuiet waits until the archive has published something since the last call and then nothing for three rolls:
+// a query is a start of Java, so one after each roll would be most of the test's work.
+func (s *stage) waitUntilQuiet(deadline time.Time) {
+	s.jobs.WaitForManifest(deadline)
+	for quiet := time.Now(); time.Since(quiet) < 3*harness.RollInterval && time.Now().Before(deadline); {
+		if s.jobs.Published() {
+			quiet = time.Now()
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }

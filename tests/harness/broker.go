@@ -5,7 +5,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
+
+// lostBytes is what a broker loses in a power failure.
+const lostBytes = 30_000
 
 // Brokers are the supported brokers.
 var Brokers = []string{"nats", "kafka"}
@@ -51,6 +55,30 @@ func (b *Broker) Restart(t T) {
 func (b *Broker) Kill(t T) {
 	t.Helper()
 	Run(t, testTimeout, nil, Script("broker"), "kill", "--dir", b.dir)
+}
+
+// LoseTail removes the last bytes of the newest file with batches from a broker that was killed, as a power failure does with
+// what was not synced, and NATS's index, which would know that there were more: it writes that without a sync.
+func (b *Broker) LoseTail(t T) {
+	t.Helper()
+	pattern := map[string]string{
+		"nats":  "data/jetstream/$G/streams/LIFELINE/msgs/*.blk",
+		"kafka": "data/lifeline.batches-*/*.log",
+	}[b.Kind]
+	files, _ := filepath.Glob(filepath.Join(b.dir, pattern))
+	newest, size, changed := "", int64(0), time.Time{}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.Size() > 0 && info.ModTime().After(changed) {
+			newest, size, changed = file, info.Size(), info.ModTime()
+		}
+	}
+	if newest == "" {
+		t.Fatalf("the broker has no file %s", pattern)
+	}
+	if err := os.Truncate(newest, size-min(size/2, lostBytes)); err != nil {
+		t.Fatalf("cannot cut off the end of a broker's file: %v", err)
+	}
+	os.Remove(filepath.Join(filepath.Dir(newest), "index.db"))
 }
 
 // SetUp creates the streams and topics with lifeline-setup.

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// RollInterval is how often the archive publishes what it has read.
+const RollInterval = 2 * time.Second
+
 // Jobs is one `lifeline-jobs run` that can be killed and restarted on the same archive.
 type Jobs struct {
 	*Process
@@ -27,7 +30,7 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 	set("broker.url", broker.URL)
 	set("jobs", strings.Join(append([]string{"archive"}, others...), ","))
 	set("archive.dir", archive)
-	set("archive.roll.interval", "2s")
+	set("archive.roll.interval", RollInterval.String())
 	set("state.dir", t.TempDir())
 	if broker.Kind == "kafka" { // the group waits that long for a member that was killed; 45 s by default
 		set("kafka.session.timeout.ms", "6000")
@@ -49,12 +52,15 @@ func StartJobs(t T, broker *Broker, others ...string) *Jobs {
 // What jobs say that found no broker, or one that was on its way up or down: a Kafka that starts knows its topics late.
 var brokerIsAway = regexp.MustCompile("cannot connect|does not serve|cannot be looked at|does not answer|has no topic")
 
+// Begin starts them again, whatever becomes of them.
+func (j *Jobs) Begin(t T) { j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...) }
+
 // Restart restarts them after Kill or Terminate, and waits until they are ready. Like a supervisor it repeats the start
 // of jobs that end because they find no broker or lose it.
 func (j *Jobs) Restart(t T) {
 	t.Helper()
 	for deadline := time.Now().Add(testTimeout); ; time.Sleep(200 * time.Millisecond) {
-		j.Process = Start(t, nil, Script("lifeline-jobs"), j.arguments...)
+		j.Begin(t)
 		for j.Running() && !strings.Contains(j.Stdout(), "ready: ") && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -111,14 +117,18 @@ func Query(t T, archive, sql string) []Row {
 // WaitForManifest waits until the archive has published something since the last call, or until the deadline. A query in
 // between would give the previous answer, at the cost of starting Java.
 func (j *Jobs) WaitForManifest(deadline time.Time) {
-	for j.Running() && time.Now().Before(deadline) {
-		manifests, _ := filepath.Glob(filepath.Join(j.Archive, "manifests", "*.json"))
-		if published := strings.Join(manifests, "\n"); published != j.published {
-			j.published = published
-			return
-		}
+	for j.Running() && time.Now().Before(deadline) && !j.Published() {
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// Published returns whether the archive has published something since the last call.
+func (j *Jobs) Published() bool {
+	manifests, _ := filepath.Glob(filepath.Join(j.Archive, "manifests", "*.json"))
+	published := strings.Join(manifests, "\n")
+	isNew := published != j.published
+	j.published = published
+	return isNew
 }
 
 // WaitForEvents waits until the archive holds that many events, and fails if it then holds more.

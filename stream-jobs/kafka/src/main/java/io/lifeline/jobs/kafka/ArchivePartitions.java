@@ -1,6 +1,7 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.ArchiveCollisionException;
+import io.lifeline.jobs.archive.ArchiveUnavailableException;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import java.io.IOException;
@@ -39,6 +40,7 @@ final class ArchivePartitions {
   private final Map<TopicPartition, Long> countedTo = new HashMap<>();
   private long nextLookNs = System.nanoTime();
   private double connections;
+  private final Set<Integer> waiting = new HashSet<>();
 
   ArchivePartitions(
       Consumer<?, ?> consumer, String topic, ArchiveShare share, ArchiveWriter archive, Metrics metrics) {
@@ -144,8 +146,27 @@ final class ArchivePartitions {
     }
   }
 
+  /**
+   * Returns whether the partition ends before the archive's end and an operator has accepted that. It may never grow
+   * again, so the others do not wait with it.
+   */
+  private boolean isWaiting(int partition, long end) throws IOException {
+    try {
+      archive.checkEnd(partition, end);
+      return false;
+    } catch (ArchiveUnavailableException e) {
+      if (waiting.add(partition)) {
+        LOG.warn("{}; the other partitions are read", e.getMessage());
+      }
+      return true;
+    }
+  }
+
   private void seek(TopicPartition partition, long start, long end) throws IOException {
-    archive.checkEnd(partition.partition(), end);
+    if (isWaiting(partition.partition(), end)) {
+      consumer.seek(partition, Math.max(start, end)); // the archive skips what comes before its end
+      return;
+    }
     long next = archive.nextOffset(partition.partition());
     long counted = Math.max(next, countedTo.getOrDefault(partition, 0L));
     if (next > 0 && counted < start) {

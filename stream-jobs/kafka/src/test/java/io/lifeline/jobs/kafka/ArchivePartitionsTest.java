@@ -120,6 +120,22 @@ class ArchivePartitionsTest {
   }
 
   @Test
+  void aPartitionWhoseLossIsAcceptedHoldsUpNoOther() throws Exception {
+    topic.reachesFrom(0, 2);
+    assertThatThrownBy(partitions::takeFree).isInstanceOf(ArchiveException.class);
+    archive.abandon();
+    ParquetArchive description = new ParquetArchive(ParquetOptions.in(directory).withThreads(1));
+    assertThat(description.resume(true)).hasSize(1);
+    topic.assign(List.of()); // the jobs start again
+    archive = description.open(rejection -> {});
+    partitions = new ArchivePartitions(topic, "lifeline.batches", ArchiveShare.WHOLE, archive, metrics);
+    partitions.takeFree();
+    assertThat(topic.position(PARTITION)).isEqualTo(2);
+    assertThat(archive.append(new Position(0, 2, 1), message(7))).isEqualTo(Appended.ALREADY_ARCHIVED);
+    assertThat(archive.append(new Position(0, 3, 1), message(8))).isEqualTo(Appended.ACCEPTED);
+  }
+
+  @Test
   void messagesThatExpireBeforeTheyAreReadCountOnce() throws Exception {
     topic.reachesFrom(0, 3);
     partitions.takeFree();
