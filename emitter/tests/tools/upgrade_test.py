@@ -1,6 +1,6 @@
 """What programs of an earlier release left is delivered, or kept and named.
 
-upgrade/be341dd.tar.xz has what `serial-emitter --threads 2 --events 2000` of commit be341dd left twice: a spool, when its broker could
+upgrade/be341dd.tar.gz has what `serial-emitter --threads 2 --events 2000` of commit be341dd left twice: a spool, when its broker could
 not be reached, and a ring file, when it was killed before its sink took anything.
 """
 
@@ -15,7 +15,7 @@ from batches import BIN
 
 HEADER = 256  # where the claim of a recovery is
 
-STORED = Path(__file__).with_name("upgrade") / "be341dd.tar.xz"
+STORED = Path(__file__).with_name("upgrade") / "be341dd.tar.gz"
 
 
 class Upgrade(unittest.TestCase):

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("system")
 class UpgradeTest {
-  private static final Path STORED = Path.of("src/test/upgrade/be341dd.tar.xz").toAbsolutePath();
+  private static final Path STORED = Path.of("src/test/upgrade/be341dd.tar.gz").toAbsolutePath();
   private static final int EMITTERS = 3;
   private static final long EVENTS = 300;
   private static final int MORE = 10;
@@ -34,7 +34,7 @@ class UpgradeTest {
 
   @Test
   void jobsContinueWithTheCheckpointsAndArchivesOfAnEarlierRelease() throws Exception {
-    run("tar", "-C", directory.toString(), "-xJf", STORED.toString());
+    run("tar", "-C", directory.toString(), "-xzf", STORED.toString());
     try (NatsServer server = NatsServer.start(directory.resolve("broker")); Connection connection = server.connect()) {
       Emitter emitter = new Emitter(1);
       emitter.publish(connection.jetStream(), MORE, true);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Continues an archive that an earlier release made; see {@code jetstream/src/test/upgrade/README.md}. */
 @Tag("system")
 class PostgresUpgradeTest {
-  private static final Path STORED = Path.of("../jetstream/src/test/upgrade/be341dd.tar.xz").toAbsolutePath();
+  private static final Path STORED = Path.of("../jetstream/src/test/upgrade/be341dd.tar.gz").toAbsolutePath();
   private static final String SCHEMA = "upgrade";
   private static final String STEPS =
       "SELECT count(*), count(DISTINCT serial), min(serial), max(serial) FROM \"test.step\"";
@@ -26,7 +26,7 @@ class PostgresUpgradeTest {
   void anArchiveOfAnEarlierReleaseIsReadAndContinued() throws Exception {
     PostgresServer server = PostgresServer.shared();
     server.execute("DROP SCHEMA IF EXISTS upgrade CASCADE", "DROP SCHEMA IF EXISTS upgrade_data CASCADE");
-    Process restore = new ProcessBuilder("sh", "-c", "tar -xJOf " + STORED + " archive.sql | PGPASSWORD=$(cat "
+    Process restore = new ProcessBuilder("sh", "-c", "tar -xzOf " + STORED + " archive.sql | PGPASSWORD=$(cat "
         + server.passwordFile() + ") psql -X -q -v ON_ERROR_STOP=1 -o /dev/null " + server.url()).inheritIO().start();
     assertThat(restore.waitFor()).isZero();
     assertThat(PostgresDatabases.query(SCHEMA, STEPS)).as("before").containsExactly("300 300 1 300");
