@@ -33,7 +33,7 @@ FROM "disk.read.start" r JOIN "disk.write.end" w USING (id) ORDER BY millisecond
 FROM "disk.read.end" r JOIN "net.send.start" s USING (id)
   JOIN "net.receive.end" v USING (id) JOIN "disk.write.start" w USING (id)'
 
-  printf '\nWhat did the job bottleneck say while the copy ran? (it saw the same events, but nothing of the queues)\n'
+  printf '\nWhat did the job bottleneck say while the copy ran? (by the same rule)\n'
   sed 's/^/  /' "$LOGS/alerts.txt"
 
   printf '\n'

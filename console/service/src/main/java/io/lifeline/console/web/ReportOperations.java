@@ -2,7 +2,6 @@ package io.lifeline.console.web;
 
 import io.lifeline.console.archive.Question;
 import io.lifeline.jobs.archive.ArchiveReader;
-import io.lifeline.jobs.archive.report.Bottleneck;
 import io.lifeline.jobs.archive.report.Report;
 import io.lifeline.jobs.archive.report.Stage;
 import io.lifeline.jobs.archive.report.StageRow;
@@ -50,15 +49,14 @@ public final class ReportOperations implements Operations {
 
   private static Answer report(ArchiveReader reader) throws SQLException {
     Report report = Report.of(reader, null);
-    Bottleneck bottleneck = report.bottleneck();
     List<StageAnswer> stages = new ArrayList<>();
     for (StageRow row : report.stages()) {
-      Stage stage = Stage.of(row.operation());
+      double working = report.share(Stage.of(row.operation()));
       stages.add(new StageAnswer(row.operation(), row.count(), row.bytes(), row.meanNs(), row.p99Ns(),
-          stage == null || bottleneck.shares() == null ? null : bottleneck.shares()[stage.ordinal()]));
+          Double.isNaN(working) ? null : working));
     }
     var ledger = report.ledger();
-    return new Answer(bottleneck.sentence(), bottleneck.stage() == null ? null : bottleneck.stage().label(), stages,
+    return new Answer(report.sentence(), report.component(), stages,
         new Balance(ledger.emitted(), ledger.archived(), ledger.inFlight(), ledger.dropped(), ledger.missing(),
             ledger.duplicated(), ledger.balances()));
   }

@@ -92,8 +92,7 @@ public final class SessionOperations implements Operations {
     Session session = found.get(0);
     Report report = Report.ofSession(reader, asked.path("id").asText());
     return new SessionContent(session, sessions(reader, "parent = " + id), types(reader, session, id),
-        report.bottleneck().sentence(),
-        report.bottleneck().stage() == null ? null : report.bottleneck().stage().label());
+        report.sentence(), report.component());
   }
 
   private static String literal(String text) {

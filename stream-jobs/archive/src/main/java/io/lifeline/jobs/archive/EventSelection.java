@@ -49,10 +49,10 @@ public record EventSelection(List<Glob> types, String program, String host, Long
   public String clause(List<String> conditions, String ofSession) {
     List<String> all = new ArrayList<>(conditions);
     if (program != null) {
-      all.add("program LIKE " + pattern(program));
+      all.add(matches("program", program));
     }
     if (host != null) {
-      all.add("host LIKE " + pattern(host));
+      all.add(matches("host", host));
     }
     if (ofSession != null) {
       all.add("(" + IDENTITY + ") IN (" + ofSession + ")");
@@ -61,6 +61,11 @@ public record EventSelection(List<Glob> types, String program, String host, Long
       all.add("(" + where + "\n)");
     }
     return all.isEmpty() ? "" : " WHERE " + String.join(" AND ", all);
+  }
+
+  /** Returns the condition that the column's text matches, where {@code *} is any text. */
+  public static String matches(String column, String glob) {
+    return column + " LIKE " + pattern(glob);
   }
 
   /** Returns the pattern that matches the same names as {@link Glob}. */

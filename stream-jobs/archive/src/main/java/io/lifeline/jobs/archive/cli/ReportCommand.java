@@ -10,6 +10,10 @@ import io.lifeline.jobs.archive.report.Report;
 import io.lifeline.jobs.archive.report.Stage;
 import io.lifeline.jobs.archive.report.StageRow;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.bottleneck.Answer;
+import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
+import io.lifeline.jobs.core.config.ConfigException;
+import io.lifeline.jobs.core.config.JobConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -17,13 +21,17 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Reports on the programs in an archive. */
@@ -39,19 +47,24 @@ import picocli.CommandLine.Spec;
       "which the operation's stage did work of its own, waiting for its neighbours",
       "excluded.",
       "",
-      "The bottleneck is the stage that is at work for more than half of the time,",
-      "if every other one is for at least a fifth less. It is named when at least",
-      "95 %% of resamples of the run agree (the certainty), else the answer is none.",
+      "The bottleneck is what the job bottleneck would have answered to these events,",
+      "by its own rule: the component whose threads are busiest, for each session, or",
+      "program without one. use is the part of their time that its threads work. --set",
+      "changes the job's settings bottleneck.*, as for run. A run of less than ten",
+      "intervals that gives too few samples is cut into 20 instead.",
       "",
-      "With --from or --to (a Parquet archive), stages and bottleneck are those of that",
-      "time; the ledger is always that of the whole archive, with expired events.",
+      "With --session, --program, --from or --to (a Parquet archive), stages and",
+      "bottleneck are those of these events; the ledger is always that of the whole",
+      "archive, with expired events.",
       "",
       "Exit status: 0, or 1 if the archive cannot be read.",
       "",
       "Examples:",
       "  lifeline-jobs report --archive archive --svg lifelines.svg",
       "  lifeline-jobs report --archive postgresql://me@db.example/events \\",
-      "      --password-file secret --json"
+      "      --password-file secret --json",
+      "  lifeline-jobs report --archive archive --program 'copy*' \\",
+      "      --set bottleneck.components=parse=app.parse,store=app.store"
     })
 public final class ReportCommand implements Callable<Integer> {
 
@@ -71,13 +84,26 @@ public final class ReportCommand implements Callable<Integer> {
       description = "events that the programs counted themselves (default: the counters in their batches)")
   private Long emitted;
 
+  @Option(names = "--session", paramLabel = "ID",
+      description = "only events of this session, and of sessions that began in it")
+  private String session;
+
+  @Option(names = "--program", paramLabel = "NAME",
+      description = "only events of programs of this name; * matches any text")
+  private String program;
+
+  @Option(names = "--set", paramLabel = "KEY=VALUE",
+      description = "a setting bottleneck.* of the job (default: LIFELINE_JOBS_BOTTLENECK_*, or the job's defaults)")
+  private final Map<String, String> settings = new LinkedHashMap<>();
+
   @Spec private CommandSpec spec;
 
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    Report.Selection selection = new Report.Selection(session, program, settings());
     try (ArchiveReader reader = archive.open(span.span())) {
-      Report report = Report.of(reader, emitted);
+      Report report = Report.of(reader, selection, emitted);
       String picture = svg == null ? null : report.lifelinesSvg();
       if (picture != null) {
         write(picture);
@@ -93,6 +119,21 @@ public final class ReportCommand implements Callable<Integer> {
       spec.commandLine().getErr().println(
           spec.root().name() + ": " + Terminal.printableLines(String.valueOf(e.getMessage())));
       return 1;
+    }
+  }
+
+  private BottleneckSettings settings() {
+    for (String key : settings.keySet()) {
+      if (!key.startsWith("bottleneck.")) {
+        throw new ParameterException(spec.commandLine(), "--set " + key + ": expected a setting bottleneck.*");
+      }
+    }
+    try {
+      Map<String, String> environment = new HashMap<>(System.getenv());
+      environment.keySet().removeIf(name -> !name.startsWith("LIFELINE_JOBS_BOTTLENECK_"));
+      return BottleneckSettings.of(JobConfig.load(null, environment, settings));
+    } catch (ConfigException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
   }
 
@@ -113,21 +154,32 @@ public final class ReportCommand implements Callable<Integer> {
     } else if (svg != null) {
       out.println("lifelines: not drawn, since no block has a whole lifeline in the archive");
     }
-    out.println("bottleneck: " + report.bottleneck().sentence());
+    printBottlenecks(report, out);
     out.println("ledger: " + report.ledger());
+  }
+
+  private static void printBottlenecks(Report report, PrintWriter out) {
+    if (report.bottlenecks().size() < 2) {
+      out.println("bottleneck: " + Terminal.printable(report.sentence()));
+      return;
+    }
+    for (Bottleneck bottleneck : report.bottlenecks()) {
+      out.println(Terminal.printable("bottleneck of " + bottleneck.group() + ": " + bottleneck.sentence()));
+    }
+    out.println("stages: of all of these together; --session and --program select");
   }
 
   private static void printStages(Report report, PrintWriter out) {
     List<String[]> table = new ArrayList<>();
     table.add(new String[] {"stage", "count", "bytes", "mean ms", "p50 ms", "p99 ms", "MB/s", "busy", "at work"});
     for (StageRow row : report.stages()) {
-      table.add(cells(row, report.bottleneck()));
+      table.add(cells(row, report.share(Stage.of(row.operation()))));
     }
     TextTable.print(table, new boolean[] {false, true, true, true, true, true, true, true, true}, out);
     out.println("busy: part of the run in which it ran; at work: the same, waiting excluded");
   }
 
-  private static String[] cells(StageRow row, Bottleneck bottleneck) {
+  private static String[] cells(StageRow row, double share) {
     List<String> cells = new ArrayList<>();
     cells.add(Terminal.printable(row.operation()));
     cells.add(Long.toString(row.count()));
@@ -137,15 +189,8 @@ public final class ReportCommand implements Callable<Integer> {
     }
     cells.add(format("%.1f", row.bytesPerSecond() / 1e6));
     cells.add(format("%.0f %%", 100 * row.busyShare()));
-    cells.add(atWork(bottleneck, row.operation()));
+    cells.add(Double.isNaN(share) ? "-" : format("%.0f %%", 100 * share)); // the network's two operations share one
     return cells.toArray(new String[0]);
-  }
-
-  /** Returns the share of the operation's stage; the network's two operations share one. */
-  private static String atWork(Bottleneck bottleneck, String operation) {
-    Stage stage = Stage.of(operation);
-    return stage == null || bottleneck.shares() == null
-        ? "-" : format("%.0f %%", 100 * bottleneck.shares()[stage.ordinal()]);
   }
 
   private static String format(String format, double value) {
@@ -160,16 +205,12 @@ public final class ReportCommand implements Callable<Integer> {
           .put("mean_ns", row.meanNs()).put("p50_ns", row.p50Ns()).put("p99_ns", row.p99Ns())
           .put("bytes_per_second", row.bytesPerSecond()).put("busy", row.busyShare());
     }
-    Bottleneck bottleneck = report.bottleneck();
-    ObjectNode answer = json.putObject("bottleneck");
-    answer.put("stage", bottleneck.stage() == null ? "none" : bottleneck.stage().label());
-    if (bottleneck.reason() != null) {
-      answer.put("reason", bottleneck.reason());
-    } else {
-      answer.put("certainty", bottleneck.certainty()).put("low", bottleneck.low()).put("high", bottleneck.high());
-      ObjectNode shares = answer.putObject("at_work");
-      for (Stage stage : Stage.values()) {
-        shares.put(stage.label(), bottleneck.shares()[stage.ordinal()]);
+    ArrayNode bottlenecks = json.putArray("bottlenecks");
+    report.bottlenecks().forEach(bottleneck -> addTo(bottlenecks, bottleneck));
+    ObjectNode shares = json.putObject("at_work");
+    for (Stage stage : Stage.values()) {
+      if (!Double.isNaN(report.share(stage))) {
+        shares.put(stage.label(), report.share(stage));
       }
     }
     LedgerLine ledger = report.ledger();
@@ -177,5 +218,20 @@ public final class ReportCommand implements Callable<Integer> {
         .put("in_flight", ledger.inFlight()).put("dropped", ledger.dropped()).put("missing", ledger.missing())
         .put("duplicated", ledger.duplicated()).put("balances", ledger.balances());
     return json;
+  }
+
+  private static void addTo(ArrayNode bottlenecks, Bottleneck bottleneck) {
+    Answer answer = bottleneck.answer();
+    ObjectNode json = bottlenecks.addObject().put("group", bottleneck.group()).put("component", answer.component())
+        .put("reason", answer.reason()).put("chance", answer.chance()).put("interval_ns", bottleneck.intervalNs());
+    ArrayNode components = json.putArray("components");
+    for (Answer.Part part : answer.parts()) {
+      components.addObject().put("component", part.component()).put("samples", part.samples())
+          .put("use", part.use()).put("threads", part.threads() == 0 ? null : part.threads());
+    }
+    ArrayNode changes = json.putArray("changes");
+    for (Answer.Change change : answer.changes()) {
+      changes.addObject().put("component", change.component()).put("since_ns", change.sinceNs());
+    }
   }
 }

@@ -49,8 +49,9 @@ record Lifeline(String id, String sender, String receiver, long[] times, long un
     Map<String, Operation[]> blocks = new HashMap<>();
     for (int i = 0; i < WAY.size(); i++) {
       for (Operation operation : operations.getOrDefault(WAY.get(i), List.of())) {
-        blocks.computeIfAbsent(operation.id() + " " + operation.repeat(), key -> new Operation[WAY.size()])[i] =
-            operation;
+        // Two sessions may number their blocks alike.
+        String block = operation.id() + " " + operation.repeat() + " " + operation.origin().session();
+        blocks.computeIfAbsent(block, key -> new Operation[WAY.size()])[i] = operation;
       }
     }
     List<Lifeline> lifelines = new ArrayList<>();
@@ -58,8 +59,8 @@ record Lifeline(String id, String sender, String receiver, long[] times, long un
       if (Arrays.stream(way).allMatch(operation -> operation != null)) {
         long[] times = Arrays.stream(way).flatMapToLong(
             operation -> LongStream.of(operation.startNs(), operation.endNs())).toArray();
-        String receiver = way[RECEIVE].actor();
-        lifelines.add(new Lifeline(way[READ].id(), way[SEND].actor(), receiver, times,
+        String receiver = way[RECEIVE].origin().actor();
+        lifelines.add(new Lifeline(way[READ].id(), way[SEND].origin().actor(), receiver, times,
             unread.getOrDefault(SocketSamples.key(receiver, way[READ].id()), 0L)));
       }
     }

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.report;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,9 +26,8 @@ import java.util.Map;
  * <p>The programs' own work ({@link Stage#CPU}) is the rest: blocks wait while the worker that should take them runs no
  * operation, or nothing is in progress at all.
  *
- * <p>All stages move the same bytes, so the stage that is at work for the largest part of the time has the lowest bytes
- * per second of work. This is the rule of papers/003 (Kissel et al., section IV.C, {@code tput_i}) without the waits
- * inside network calls, which made that rule fail when buffers were large.
+ * <p>This shows where blocks wait. Which stage is the bottleneck is for the rule of the job {@code bottleneck} to say:
+ * see {@link Bottlenecks}.
  *
  * <p>The sender's and receiver's clocks are compared only coarsely, to determine that a block is in transit while
  * others wait to be written; a skew much smaller than the time that blocks wait is harmless.
@@ -43,45 +43,38 @@ final class WorkShares {
   private static final int UNREAD = 7;
   private static final int COUNTERS = 8;
 
-  /** A slice of a run: its length, and for how much of it each stage was at work, by {@link Stage#ordinal}. */
-  static final class Slice {
-    double lengthNs;
-    final double[] workNs = new double[Stage.values().length];
-  }
-
   private record Change(long timeNs, int counter, int delta) {}
 
   private WorkShares() {}
 
-  /** Cuts the run of each pipeline (a sending and a receiving thread) into slices of equal length. */
-  static List<Slice> slices(List<Lifeline> lifelines, int slicesPerPipeline) {
+  /** Returns the share of each stage, by {@link Stage#ordinal}; null without lifelines. */
+  static double[] of(List<Lifeline> lifelines) {
     Map<String, List<Lifeline>> pipelines = new LinkedHashMap<>();
     for (Lifeline lifeline : lifelines) {
       pipelines.computeIfAbsent(lifeline.sender() + " " + lifeline.receiver(), key -> new ArrayList<>()).add(lifeline);
     }
-    List<Slice> slices = new ArrayList<>();
-    pipelines.values().forEach(pipeline -> slices.addAll(pipelineSlices(pipeline, slicesPerPipeline)));
-    return slices;
+    double[] workNs = new double[Stage.values().length];
+    double lengthNs = 0;
+    for (List<Lifeline> pipeline : pipelines.values()) {
+      lengthNs += add(changes(pipeline), workNs);
+    }
+    double allNs = lengthNs;
+    return allNs == 0 ? null : Arrays.stream(workNs).map(ns -> ns / allNs).toArray();
   }
 
-  private static List<Slice> pipelineSlices(List<Lifeline> pipeline, int count) {
-    List<Change> changes = changes(pipeline);
-    List<Slice> slices = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      slices.add(new Slice());
-    }
-    long first = changes.get(0).timeNs;
-    double sliceNs = Math.max(1, (double) (changes.get(changes.size() - 1).timeNs - first) / count);
+  /** Adds the work of one pipeline (a sending and a receiving thread); returns the time that it ran. */
+  private static double add(List<Change> changes, double[] workNs) {
     int[] counters = new int[COUNTERS];
-    long from = first;
+    long firstNs = changes.isEmpty() ? 0 : changes.get(0).timeNs;
+    long fromNs = firstNs;
     for (Change change : changes) {
-      if (change.timeNs > from) {
-        spread(slices, sliceNs, from - first, change.timeNs - first, counters);
-        from = change.timeNs;
+      for (Stage stage : Stage.values()) {
+        workNs[stage.ordinal()] += atWork(stage, counters) ? change.timeNs - fromNs : 0;
       }
+      fromNs = change.timeNs;
       counters[change.counter] += change.delta;
     }
-    return slices;
+    return fromNs - firstNs;
   }
 
   private static boolean atWork(Stage stage, int[] now) {
@@ -120,22 +113,6 @@ final class WorkShares {
     if (to > from) {
       changes.add(new Change(from, counter, 1));
       changes.add(new Change(to, counter, -1));
-    }
-  }
-
-  /** Adds a period in which nothing changed to the slices that it crosses. */
-  private static void spread(List<Slice> slices, double sliceNs, double from, double to, int[] now) {
-    int last = slices.size() - 1;
-    int index = Math.min(last, (int) (from / sliceNs));
-    while (from < to) {
-      double end = index == last ? to : Math.min(to, (index + 1) * sliceNs);
-      Slice slice = slices.get(index);
-      slice.lengthNs += Math.max(0, end - from);
-      for (Stage stage : Stage.values()) {
-        slice.workNs[stage.ordinal()] += atWork(stage, now) ? Math.max(0, end - from) : 0;
-      }
-      from = Math.max(from, end);
-      index = Math.min(last, index + 1);
     }
   }
 }

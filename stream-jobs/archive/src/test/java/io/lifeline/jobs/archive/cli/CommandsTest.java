@@ -179,8 +179,8 @@ class CommandsTest {
     assertThat(run(new ReportCommand(), "--svg", directory.resolve("x.svg").toString())).isZero();
     assertThat(out.toString().lines()).contains(
         "lifelines: not drawn, since no block has a whole lifeline in the archive",
-        "bottleneck: none (no block has all of disk.read, net.send, net.receive, disk.write,"
-            + " each with .start and .end)",
+        "bottleneck: none (no operation of a component has both events .start and .end with an id, or a caliper's"
+            + " report)",
         "ledger: emitted=2 archived=2 in_flight=0 dropped=0 missing=0 duplicated=0");
     assertThat(directory.resolve("x.svg")).doesNotExist();
   }

@@ -17,12 +17,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * The bottleneck is computed in two ways: a job uses sums, a report the path of each block. For the same copy they must
- * give the same answer.
- */
+/** The job and the report judge by the same rule: for the same events and settings they give the same answer. */
 class LiveBottleneckTest {
   private static final long SLOW_NS = 400_000;
+
+  /** The copy takes less than a second, hence the short intervals. */
+  private static final BottleneckSettings SETTINGS = BottleneckSettings.of(
+      JobConfig.load(null, Map.of(), Map.of("bottleneck.interval", "10ms", "bottleneck.hold", "50ms")));
+
   private static final long LONG_AFTER_MS = 4_000_000_000_000L;
 
   @TempDir Path directory;
@@ -48,21 +50,15 @@ class LiveBottleneckTest {
     assertThat(live(copy)).isEqualTo(slow);
     copy.archive(directory);
     try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
-      Stage stage = Report.of(database, null).bottleneck().stage();
-      assertThat(stage == null ? "none" : stage.label()).isEqualTo(slow);
+      Report report = Report.of(database, new Report.Selection(null, null, SETTINGS), null);
+      assertThat(report.component() == null ? "none" : report.component()).as(report.sentence()).isEqualTo(slow);
     }
   }
 
-  /**
-   * Returns the bottleneck that the job names at the end. The copy takes less than a second, hence the short intervals.
-   */
+  /** Returns the bottleneck that the job names at the end. */
   private static String live(CopySimulation copy) throws Exception {
-    Map<String, String> settings =
-        Map.of("broker.url", "nats://localhost", "bottleneck.interval", "10ms", "bottleneck.hold", "50ms");
     TreeSet<String> on = new TreeSet<>();
-    BottleneckJob job =
-        new BottleneckJob(
-            BottleneckSettings.of(JobConfig.load(null, Map.of(), settings)), new MemoryState(), new Metrics());
+    BottleneckJob job = new BottleneckJob(SETTINGS, new MemoryState(), new Metrics());
     for (byte[] batch : copy.batches()) {
       BatchReader reader = new BatchReader().read(batch, 0, batch.length);
       job.accept(

@@ -76,7 +76,7 @@ class ReportOnPostgresTest {
     copy.writeNs = CopySimulation.around(400_000, 3);
     Path picture = directory.resolve("lifelines.svg");
     assertThat(report(test, copy.batches(), "--svg", picture.toString()))
-        .contains("bottleneck: disk-write (certainty 100 %");
+        .contains("bottleneck: disk-write (slowest, chance of error ");
     assertThat(picture).content().contains("48 of 400 blocks");
   }
 

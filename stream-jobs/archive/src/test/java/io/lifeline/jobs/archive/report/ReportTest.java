@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
@@ -128,5 +129,74 @@ class ReportTest {
     String text = svg.getDocumentElement().getTextContent();
     assertThat(text).contains("48 of 500 blocks", "prefers-color-scheme: dark");
     Lifeline.EVENTS.forEach(event -> assertThat(text).contains(event));
+  }
+
+  private static final EventType READ_START =
+      EventType.named("disk.read.start").field("id", FieldType.U64).build();
+  private static final EventType READ_END =
+      EventType.named("disk.read.end").field("id", FieldType.U64).field("nbytes", FieldType.U64).build();
+  private static final EventType WRITE_START =
+      EventType.named("disk.write.start").field("id", FieldType.U64).build();
+  private static final EventType WRITE_END =
+      EventType.named("disk.write.end").field("id", FieldType.U64).field("nbytes", FieldType.U64).build();
+
+  /** Returns a minute of a copy that takes 20 ms for a block; its blocks have the same ids in each session. */
+  private static byte[] copy(Incarnation emitter, String session, String program, int readers, long readMs, int writers,
+      long writeMs) {
+    BatchWriter batch = Archives.batch(emitter, 1).program(program).context("session", session).finalBatch(true);
+    for (int thread = 0; thread < readers + writers; thread++) {
+      boolean isReader = thread < readers;
+      int threads = isReader ? readers : writers;
+      batch.thread(thread + 1);
+      for (int block = isReader ? thread : thread - readers; block < 3_000; block += threads) {
+        long startNs = block * 20_000_000L;
+        batch.event(isReader ? READ_START : WRITE_START, startNs, block);
+        batch.event(isReader ? READ_END : WRITE_END, startNs + (isReader ? readMs : writeMs) * 1_000_000, block, 4096);
+      }
+    }
+    return batch.toByteArray();
+  }
+
+  @Test
+  void eachSessionHasItsOwnBottleneckByTheThreadsOfItsStages() throws Exception {
+    archive(
+        copy(new Incarnation(1, 1), "one", "copy", 1, 20, 4, 32),
+        copy(new Incarnation(2, 2), "two", "copy", 4, 32, 1, 20),
+        copy(new Incarnation(3, 3), "two", "other", 1, 1, 1, 1));
+    assertThat(report(null).bottlenecks()).extracting(Bottleneck::group, Bottleneck::component)
+        .containsExactly(tuple("session=one", "disk-read"), tuple("session=two", null));
+    assertThat(report(null).sentence()).isEqualTo("none (each of 2 sessions or programs has its own: choose one)");
+    assertThat(selected("one", null).sentence()).startsWith("disk-read (slowest, chance of error ")
+        .endsWith("; use: disk-read 98 % of 1 thread, disk-write 39 % of 4 threads)");
+    assertThat(selected("two", "cop*").component()).isEqualTo("disk-write");
+    assertThat(selected(null, "other").component()).isNull();
+    assertThat(selected("none", null).bottlenecks()).isEmpty();
+  }
+
+  private Report selected(String session, String program) throws Exception {
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      return Report.of(database, new Report.Selection(session, program, Report.Selection.ALL.settings()), null);
+    }
+  }
+
+  @Test
+  void calipersReportsAreSamplesToo() throws Exception {
+    EventType summary = EventType.named("lifeline.summary").field("type", FieldType.STRING)
+        .field("field", FieldType.STRING).field("interval", FieldType.U64, "ns").field("count", FieldType.U64)
+        .field("sum", FieldType.F64)
+        .field("variance", FieldType.F64).field("threads", FieldType.U32).build();
+    BatchWriter batch = Archives.batch(EMITTER, 1).finalBatch(true).thread(1);
+    long second = 1_000_000_000L;
+    for (int i = 1; i <= 12; i++) {
+      for (String[] part : new String[][] {{"disk.read", "1", "0.97"}, {"disk.write", "4", "1.8"}}) {
+        long threads = Long.parseLong(part[1]);
+        double workNs = Double.parseDouble(part[2]) * second;
+        batch.event(summary, i * second, part[0], "duration", second, 100, workNs, 0.0, threads);
+        batch.event(summary, i * second, part[0], "value", second, 100, 1e6 + i, 0.0, threads);
+      }
+    }
+    archive(batch.toByteArray());
+    assertThat(report(null).sentence()).endsWith("use: disk-read 97 % of 1 thread, disk-write 45 % of 4 threads)");
+    assertThat(report(null).component()).isEqualTo("disk-read");
   }
 }

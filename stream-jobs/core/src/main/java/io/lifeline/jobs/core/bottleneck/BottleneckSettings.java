@@ -37,11 +37,21 @@ public record BottleneckSettings(
 
   /** Returns the group of the batch's operations; a batch without a session belongs to the group of its program. */
   String group(BatchReader batch) {
-    String session = batch.context().get("session");
+    return group(batch.context().get("session"), batch.program());
+  }
+
+  /** @param session null for none */
+  public String group(String session, String program) {
     return switch (by) {
       case "all" -> "all";
-      case "session" -> session != null ? "session=" + session : "program=" + batch.program();
-      default -> "program=" + batch.program();
+      case "session" -> session != null ? "session=" + session : "program=" + program;
+      default -> "program=" + program;
     };
+  }
+
+  /** Returns these settings with another length of samples, and a hold time of as many of them. */
+  public BottleneckSettings withInterval(long newIntervalNs) {
+    long newHoldNs = (long) ((double) holdNs / intervalNs * newIntervalNs);
+    return new BottleneckSettings(components, by, newIntervalNs, newHoldNs, idleNs, maxGroups);
   }
 }

@@ -2,6 +2,9 @@ package io.lifeline.jobs.core.bottleneck;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -97,6 +100,30 @@ final class Group {
 
   private Alert alert(boolean isOn, Verdict because) {
     return new Alert(name, told, isOn, because, toldSinceNs, watch.knownNs(), watch.changedNs(), watch.traits());
+  }
+
+  /** @param alerts all that were published, in their order */
+  Answer answer(List<Alert> alerts) {
+    List<Answer.Change> changes = new ArrayList<>();
+    for (int i = 0; i < alerts.size(); i++) {
+      Alert alert = alerts.get(i);
+      Alert next = i + 1 < alerts.size() ? alerts.get(i + 1) : null;
+      boolean isReplaced = next != null && next.isOn() && next.atNs() == alert.atNs();
+      if (alert.isOn()) {
+        changes.add(new Answer.Change(alert.component(), alert.sinceNs()));
+      } else if (!isReplaced) {
+        changes.add(new Answer.Change(null, alert.atNs()));
+      }
+    }
+    boolean isOn = !told.equals(NONE);
+    Verdict newest = watch.verdict();
+    Verdict verdict = isOn && !told.equals(newest.component()) ? alerts.get(alerts.size() - 1).because() : newest;
+    List<Answer.Part> parts = new ArrayList<>();
+    watch.traits().forEach((component, traits) -> parts.add(
+        new Answer.Part(component, traits.samples(), traits.use().mean(), traits.threads())));
+    parts.sort(Comparator.comparingDouble(part -> -part.use()));
+    return new Answer(isOn ? told : null, verdict.reason().label(), verdict.alike(), verdict.chance(),
+        changes, parts);
   }
 
   byte[] encode() {

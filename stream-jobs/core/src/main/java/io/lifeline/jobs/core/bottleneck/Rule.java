@@ -43,7 +43,12 @@ final class Rule {
   /** The same in every sample, where few samples must do. */
   private static final double NEXT_IF_CLEAR = 2.0 / 3;
 
-  private static final double ENOUGH_WORK = 0.6;
+  /**
+   * Minimum use of a bottleneck. In the real transfers of {@code results/bottleneck}, 97 of 100 components that were
+   * the limit were at work for at least 0.69 of their time, and none of 194 others for more than 0.57: {@code
+   * ReplayTest} checks it. A limit is at work for less than all of its time if part of its work is not measured.
+   */
+  static final double ENOUGH_WORK = 0.6;
 
   /** Minimum decrease of throughput that counts as a fall, in logarithms. */
   private static final double FALL = Math.log(0.8);

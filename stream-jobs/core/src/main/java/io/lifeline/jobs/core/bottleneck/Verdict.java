@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.bottleneck;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -39,6 +40,10 @@ record Verdict(String component, Reason reason, List<String> alike, double chanc
 
     String label() {
       return label;
+    }
+
+    static Reason labelled(String label) {
+      return Arrays.stream(values()).filter(reason -> reason.label.equals(label)).findFirst().orElseThrow();
     }
   }
 

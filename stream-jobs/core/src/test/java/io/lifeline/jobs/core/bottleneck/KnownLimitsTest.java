@@ -111,7 +111,8 @@ class KnownLimitsTest {
     List<Alert> on = publish(pools, 100).stream().filter(Alert::isOn).toList();
     assertThat(on).extracting(Alert::component).containsExactly("a", "b", "a", "b", "a");
     for (int i = 0; i < changesS.length; i++) {
-      assertThat(on.get(i + 1).atNs() / 1e9 - changesS[i]).as("change %d", i).isBetween(0.0, 3.0);
+      assertThat(on.get(i + 1).atNs() / 1e9).as("the end of the second whole interval after change %d", i)
+          .isEqualTo(Math.ceil(changesS[i]) + 2);
       assertThat(on.get(i + 1).sinceNs() / 1e9 - changesS[i]).as("when it began").isBetween(-0.5, 1.0);
     }
   }

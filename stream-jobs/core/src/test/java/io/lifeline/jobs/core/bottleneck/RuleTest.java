@@ -81,6 +81,21 @@ class RuleTest {
     assertThat(verdict.component()).isNull();
   }
 
+  /** A real transfer with 100 ms and losses: rates vary, and each follows from the one before. */
+  @Test
+  void oneThatIdlesIsNotTakenForABusyOneWhoseRateVaries() {
+    Level varying = new Level(2, Math.log(2.83), 0.1);
+    ComponentStats network =
+        new ComponentStats(16, varying, level(UNEVENNESS), level(2.83), new Level(16, 0.99, 1e-4), 1, 0.97, 1);
+    ComponentStats write =
+        new ComponentStats(16, level(7.76), level(UNEVENNESS), level(2.82), use(0.37), 1, 0.3, 0.45);
+    Verdict verdict = judge(Map.of("network", network, "write", write));
+    assertThat(verdict.component()).isEqualTo("network");
+    assertThat(verdict.reason()).isEqualTo(Reason.SLOWEST);
+    assertThat(verdict.chance()).isLessThan(1e-6);
+    assertThat(varying.chanceOfBeingBelow(level(7.76))).as("by rates alone").isGreaterThan(0.01);
+  }
+
   /** Long stalls that are rare: the mean is clear, but two of five samples are far from it. */
   @Test
   void anAnswerThatCouldBeChanceIsNone() {
