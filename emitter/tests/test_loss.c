@@ -607,23 +607,6 @@ static void *emit_once(void *unused) {
   return NULL;
 }
 
-/* More threads in sequence than the budget has rings for. */
-static void start_and_end_threads(void) {
-  for (int i = 0; i < 300; i++) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, emit_once, NULL) != 0) exit(2);
-    pthread_join(thread, NULL);
-    if (i % 8 == 0 && ll_flush(TEST_PATIENCE_MS) != 0) exit(3);
-  }
-  if (ll_shutdown(TEST_PATIENCE_MS) != 0 || stats().emitted != 300 || stats().dropped_no_ring != 0) exit(1);
-}
-
-static void rings_of_threads_that_ended_are_used_again(void **state) {
-  (void)state;
-  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
-  expect(start_and_end_threads, NULL);
-}
-
 enum { BURSTS = 20, LATE_THREADS = 40 };
 
 /* More events than fit at the start, in bursts and from new threads. */
@@ -806,7 +789,6 @@ int main(void) {
       TEST(threads_whose_first_event_meets_the_shutdown_lose_none),
       TEST(without_a_ring_directory_events_still_arrive_and_a_line_warns),
       TEST(a_ring_file_that_gets_no_name_is_no_sigbus),
-      TEST(rings_of_threads_that_ended_are_used_again),
       TEST(a_ring_file_that_is_removed_costs_no_event_but_crash_safety_and_a_line),
       TEST(a_program_that_drops_its_privileges_loses_no_event),
       TEST(a_line_that_nobody_reads_does_not_end_the_program),

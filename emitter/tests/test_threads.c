@@ -173,10 +173,29 @@ static void a_threads_first_event_finds_a_ring_ready(void **state) {
   assert_int_equal(test_in_child(time_first_events, NULL), 0);
 }
 
+/* More threads in sequence than the budget has rings for. */
+static void start_and_end_threads(void) {
+  setenv("LIFELINE_BUDGET_BYTES", "2097152", 1);
+  for (uintptr_t i = 0; i < 300; i++) {
+    run_thread(emit_once, (void *)i);
+    if (i % 8 == 0 && ll_flush(TEST_PATIENCE_MS) != 0) exit(3);
+  }
+  if (ll_shutdown(TEST_PATIENCE_MS) != 0 || stats().emitted != 300 || stats().dropped_no_ring != 0) exit(1);
+}
+
+static void rings_of_threads_that_ended_are_used_again(void **state) {
+  (void)state;
+  char log[200];
+  snprintf(log, sizeof log, "%s/log", directory.path);
+  assert_int_equal(test_in_child(start_and_end_threads, log), 0);
+  assert_int_equal(test_other_lines(test_text_of(log)), 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(ten_thousand_short_threads_are_sent_or_counted_in_bounded_memory),
+      TEST(rings_of_threads_that_ended_are_used_again),
       TEST(the_budget_bounds_the_rings_of_ended_threads),
       TEST(a_threads_first_event_finds_a_ring_ready),
   };
