@@ -142,16 +142,20 @@ test("where the time goes agrees with SQL", async () => {
   }
   const row = panel.getByRole("row", { name: /disk\.read\.start → disk\.read\.end/ });
   await row.waitFor();
-  const sql = `SELECT avg(epoch_ns(e.ts) - epoch_ns(s.ts)), max(epoch_ns(e.ts) - epoch_ns(s.ts)), count(*)
-    FROM "disk.read.start" s JOIN "disk.read.end" e USING (id)`;
-  const [[mean, slowest, count]] = (await api("/sql", { sql })).rows;
+  // A copy's first block has the id of the copy, whose events may come between.
+  const answers = [];
+  for (const others of ["", ' WHERE id NOT IN (SELECT id FROM "transfer.start")']) {
+    const sql = `SELECT CAST(sum(epoch_ns(e.ts) - epoch_ns(s.ts)) AS DOUBLE), max(epoch_ns(e.ts) - epoch_ns(s.ts)), count(*)
+      FROM "disk.read.start" s JOIN "disk.read.end" e USING (id)${others}`;
+    answers.push((await api("/sql", { sql })).rows[0].map(Number));
+  }
   const found = (await api(`/steps?from=0&to=9000000000000000000`)).steps;
   const types = (await api("/types")).types;
   const type = (name) => types.find((one) => one.name === name).type;
   const step = found.find((one) => one.a === type("disk.read.start") && one.b === type("disk.read.end"));
-  assert.ok(step.count <= count && step.count >= count - 2, `${step.count} of ${count}`);
-  assert.ok(Math.abs(step.totalNs / step.count - mean) < mean * 0.02);
-  assert.equal(step.maxNs, Number(slowest));
+  const answer = answers.find(([, , count]) => count === step.count);
+  assert.ok(answer, `${step.count} of ${JSON.stringify(answers)}`);
+  assert.deepEqual([step.totalNs, step.maxNs], answer.slice(0, 2));
   await row.getByRole("button").first().click();
   await page.getByRole("heading", { name: /Time between disk\.read\.start and disk\.read\.end/ }).waitFor();
   assert.equal(await page.locator(".label[aria-pressed=true]").count(), 2);

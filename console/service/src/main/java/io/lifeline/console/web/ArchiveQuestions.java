@@ -81,8 +81,8 @@ public final class ArchiveQuestions {
   }
 
   /**
-   * Asks for what is the same for all callers, and may be some seconds old: pages ask again and again. It takes nobody's
-   * share, for whose end all others would wait.
+   * Asks for what is the same for all callers, and may be some seconds old: pages ask again and again. It takes no
+   * caller's share, for whose end all others would wait.
    */
   Content askShared(String question) {
     Kept shared = kept.computeIfAbsent(question, any -> new Kept());
