@@ -60,7 +60,7 @@ static const struct row {
     ROW("openat", SYS_openat, EACCES, 0),
     ROW("openat of a process without descriptors", SYS_openat, EMFILE, 0),
     ROW("clone", SYS_clone, EAGAIN, 0),
-    ROW("clone3 for want of processes", SYS_clone3, EAGAIN, 0),
+    ROW("clone3 at the limit of processes", SYS_clone3, EAGAIN, 0),
     ROW("mmap", SYS_mmap, ENOMEM, 0),
     ROW("mmap of shared memory", SYS_mmap, EPERM, MAP_SHARED),
     ROW("mmap of private memory", SYS_mmap, ENOMEM, MAP_PRIVATE),

@@ -195,20 +195,31 @@ static void no_batch_takes_more_than_a_quarter_of_a_small_budget(void **state) {
   }
 }
 
+/* A spool for a store of 4 MB, in a directory of its own. */
+static void start_spool(ll_spool *spool, ll_store *store, test_directory *directory) {
+  static ll_spool_settings settings = {.bytes = 64u << 20};
+  char why[256];
+  uint8_t incarnation[16] = {1};
+  test_directory_make(directory);
+  snprintf(settings.directory, sizeof settings.directory, "%s/spool", directory->path);
+  assert_int_equal(ll_store_create(store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
+  ll_spool_start(spool, &settings, store, 0, "host", "program");
+}
+
+static void end_spool(ll_spool *spool, ll_store *store, test_directory *directory) {
+  ll_spool_stop(spool);
+  ll_store_unmap(store);
+  test_directory_remove(directory);
+}
+
 /* Much space may be free, but none of it large enough. */
 static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   (void)state;
   static uint64_t in_flight[LL_SLOTS_MAX], offered[LL_SLOTS_MAX];
-  static ll_spool_settings settings = {.bytes = 64u << 20};
   test_directory directory;
   ll_store store;
   ll_spool spool;
-  char why[256];
-  uint8_t incarnation[16] = {1};
-  test_directory_make(&directory);
-  snprintf(settings.directory, sizeof settings.directory, "%s/spool", directory.path);
-  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
-  ll_spool_start(&spool, &settings, &store, 0, "host", "program");
+  start_spool(&spool, &store, &directory);
   uint64_t sequence = 0;
   for (const ll_slot *slot; (slot = fill_slot(&store, sequence + 1, 100)) != NULL; sequence++)
     assert_int_equal(ll_slot_index(&store, slot), sequence);
@@ -221,25 +232,17 @@ static void the_spool_makes_room_until_slots_lie_side_by_side(void **state) {
   assert_non_null(ll_slot_to_fill(&store, 0, LL_SLOT_RUN));
   assert_int_equal(ll_slots_in(&store, 0, LL_SLOT_SEALED), sealed - 1);
   assert_int_equal(ll_spool_batches(&spool), 1);
-  ll_spool_stop(&spool);
-  ll_store_unmap(&store);
-  test_directory_remove(&directory);
+  end_spool(&spool, &store, &directory);
 }
 
 /* Independent of the order of the slots: the oldest of the batches that were never handed to the sink. */
 static void the_spool_takes_the_oldest_first(void **state) {
   (void)state;
   static uint64_t in_flight[LL_SLOTS_MAX], offered[LL_SLOTS_MAX];
-  static ll_spool_settings settings = {.bytes = 64u << 20};
   test_directory directory;
   ll_store store;
   ll_spool spool;
-  char why[256];
-  uint8_t incarnation[16] = {1};
-  test_directory_make(&directory);
-  snprintf(settings.directory, sizeof settings.directory, "%s/spool", directory.path);
-  assert_int_equal(ll_store_create(&store, "/nowhere/at/all", "test", 4u << 20, incarnation, why, sizeof why), 0);
-  ll_spool_start(&spool, &settings, &store, 0, "host", "program");
+  start_spool(&spool, &store, &directory);
   uint32_t count = 0;
   while (fill_slot(&store, count + 1, 100) != NULL)
     count++;
@@ -264,9 +267,7 @@ static void the_spool_takes_the_oldest_first(void **state) {
   }
   assert_true(newest_gone > 0);
   assert_true(newest_gone < oldest_left);
-  ll_spool_stop(&spool);
-  ll_store_unmap(&store);
-  test_directory_remove(&directory);
+  end_spool(&spool, &store, &directory);
 }
 
 static void sealed_batches_that_overlap_are_a_fault(void **state) {

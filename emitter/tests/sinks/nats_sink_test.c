@@ -345,10 +345,10 @@ static void a_password_that_is_replaced_counts_from_the_next_connection(void **s
   (void)state;
   drive d;
   char file[] = "/tmp/lifeline-password-XXXXXX", before[128] = "", after[] = "another-password", command[512];
-  FILE *shipped = fopen(guarded.emitter_password_file, "r");
-  assert_non_null(shipped);
-  assert_non_null(fgets(before, sizeof before, shipped));
-  fclose(shipped);
+  FILE *original = fopen(guarded.emitter_password_file, "r");
+  assert_non_null(original);
+  assert_non_null(fgets(before, sizeof before, original));
+  fclose(original);
   before[strcspn(before, "\n")] = 0;
   close(mkstemp(file));
   snprintf(command, sizeof command, "echo '%s' >%s", before, file);

@@ -91,7 +91,7 @@ public final class CurrentTls implements SslEngineFactory {
 
   @Override
   public SSLEngine createServerSslEngine(String host, int port) {
-    throw new UnsupportedOperationException("for clients");
+    throw new UnsupportedOperationException("these TLS files are a client's: a server needs a factory of its own");
   }
 
   @Override
