@@ -226,9 +226,6 @@ int main(int argc, char **argv) {
     return wrong_usage("--interval must be from 1s to 1h, such as 1s or 5m, not ", wanted.interval);
   if (wanted.emitters != NULL && strcmp(wanted.emitters, "long") != 0 && strcmp(wanted.emitters, "all") != 0)
     return wrong_usage("--emitters must be long or all, not ", wanted.emitters);
-  if (wanted.emitters != NULL && wanted.targets != NULL && strcmp(wanted.emitters, "long") == 0 &&
-      strtoul(wanted.targets, NULL, 10) == 0)
-    return wrong_usage("--emitters long needs --targets of 1 at least, not ", wanted.targets);
   static io_settings settings;
   unsetenv("LIFELINE_RUN_PAGE"); /* of a run that started this one */
   int status = prepare(&wanted, &settings);
@@ -241,7 +238,7 @@ int main(int argc, char **argv) {
   const char *why = program_find(argv[optind], file, sizeof file) ? program_unmeasurable(file, &harmful) : NULL;
   if (why != NULL) fprintf(stderr, "lifeline-run: warning: %s is not measured: %s\n", argv[optind], why);
   bool only_long = wanted.emitters != NULL && strcmp(wanted.emitters, "long") == 0 && find_preload(preload);
-  if (only_long && settings.on && !run_agent_start(&settings, seconds_of(wanted.interval)))
+  if (only_long && settings.on && !run_agent_start(&settings, seconds_of(wanted.interval), argv[optind]))
     warn("every process is an emitter: --emitters long needs 4 MB in /dev/shm, and not to be process 1", "");
   if (!find_preload(preload))
     warn("the program is not measured: liblifeline-preload.so is not installed beside the library", "");

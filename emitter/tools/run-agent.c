@@ -1,5 +1,8 @@
 #include "run-agent.h"
 
+#include "ring/producer.h"
+#include "summary/moments.h"
+#include "summary/summary.h"
 #include "table.h"
 
 #include <lifeline/caliper.h>
@@ -41,10 +44,54 @@ static bool finishing; /* the watcher must leave the table alone */
 
 /* --- reports --- */
 
+static bool names_targets;
+
 static void tell(const io_report *now) {
-  if (now->sums.count == 0 && now->sums.again == 0 && now->sums.errors == 0) return;
+  if (!names_targets) return;
   ll_emit(io_run, now->program, now->operation, now->name, now->interval_ns, now->sums.count, now->sums.nbytes,
-          io_report_duration(now), io_report_longest(now), now->sums.again, now->sums.errors);
+          io_report_duration(now), io_report_longest(now), now->sums.again, now->sums.errors, (uint32_t)now->sums.open);
+}
+
+/* The calipers of an emitter: their names, units and rules. */
+#define DECLARE(ident, name, unit) LL_CALIPER(io_##ident, name, LL_INFO, unit);
+IO_FOR_EACH_CALIPER(DECLARE)
+
+#define TYPE(ident, name, unit) [IO_CALIPER_##ident] = &ll_type_io_##ident,
+static ll_event_type *const types[IO_CALIPERS] = {IO_FOR_EACH_CALIPER(TYPE)};
+
+static io_values values[IO_CALIPERS]; /* what was taken, and not yet told */
+
+static double double_of(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* Squares of distances from the mean are what is left of two sums that are nearly equal: hence long double. */
+static ll_moments moments_of(const io_powers *powers, uint64_t count, bool whole) {
+  ll_moments made = {.count = count};
+  if (count == 0) return made;
+  long double sum = whole ? (long double)powers->sum : (long double)double_of(powers->sum);
+  long double squares = (long double)double_of(powers->squares) - sum * sum / (long double)count;
+  made.sum = (double)sum;
+  made.sum_low = (double)(sum - (long double)made.sum);
+  made.squares = squares > 0 ? (double)squares : 0;
+  made.min = double_of(~powers->least);
+  made.max = double_of(powers->greatest);
+  return made;
+}
+
+static void deliver_caliper(unsigned caliper, uint64_t interval_ns) {
+  io_values *taken = &values[caliper];
+  io_values_take(table->values[caliper], taken);
+  if (taken->count == 0) return;
+  uint32_t state = ll_make_known(types[caliper]), threads = (uint32_t)taken->threads;
+  const ll_moments moments[3] = {moments_of(&taken->value, taken->count, true),
+                                 moments_of(&taken->ticks, taken->timed, true),
+                                 moments_of(&taken->rate, taken->timed, false)};
+  *taken = (io_values){0};
+  if (state == LL_TYPE_OFF || state == LL_TYPE_NEW || state == LL_TYPE_REFUSED) return;
+  ll_summary_add_moments(state & LL_TYPE_NUMBER_MAX, moments, threads, interval_ns);
 }
 
 static double cpu_tick_ns(void) {
@@ -53,7 +100,10 @@ static double cpu_tick_ns(void) {
 }
 
 static void deliver(void) {
+  uint64_t interval_ns = io_table_now() - table->reported_ns;
   io_table_report(table, cpu_tick_ns(), tell);
+  for (unsigned caliper = 0; caliper < IO_CALIPERS; caliper++)
+    deliver_caliper(caliper, interval_ns);
   delivered_ns = io_table_now();
 }
 
@@ -125,9 +175,12 @@ static void finish(uint32_t asked, unsigned interval_s) {
 }
 
 /* False: the run has to do without an agent. */
-static bool prepare(void) {
+static bool prepare(const char *program) {
   pthread_t watcher;
-  ll_init(NULL);
+  ll_options options = LL_OPTIONS_INIT;
+  const char *slash = strrchr(program, '/'), *given = getenv("LIFELINE_PROGRAM");
+  if (given == NULL || *given == '\0') options.program = slash != NULL ? slash + 1 : program;
+  ll_init(&options);
   uint64_t before = LL_CPU_TICK(), tick = ll_caliper_tick(), after = LL_CPU_TICK();
   table->monotonic = tick < before || tick > after;
   return pthread_create(&watcher, NULL, watch, NULL) == 0;
@@ -215,7 +268,7 @@ static bool make_table(const io_settings *settings) {
 }
 
 /* The agent, which is no child of this process. */
-static bool start(unsigned interval_s) {
+static bool start(unsigned interval_s, const char *program) {
   int ready[2];
   char word = 0;
   if (pipe2(ready, O_CLOEXEC) != 0) return false;
@@ -223,7 +276,7 @@ static bool start(unsigned interval_s) {
   if (child == 0) {
     if (fork() != 0) _exit(0);
     detach(&ready[1]);
-    if (!prepare() || write(ready[1], "r", 1) != 1) _exit(1);
+    if (!prepare(program) || write(ready[1], "r", 1) != 1) _exit(1);
     close(ready[1]);
     serve(interval_s);
     _exit(0);
@@ -235,13 +288,14 @@ static bool start(unsigned interval_s) {
   return started;
 }
 
-bool run_agent_start(const io_settings *settings, unsigned interval_s) {
+bool run_agent_start(const io_settings *settings, unsigned interval_s, const char *program) {
   if (getpid() == 1) return false; /* who is 1 gets orphans, and ends the agent when it ends */
   first_process = (int)syscall(SYS_pidfd_open, getpid(), 0);
   if (first_process < 0) return false;
   first_tick = LL_CPU_TICK(), first_ns = io_table_now();
+  names_targets = settings->targets > 0;
   remove_left();
-  bool made = make_table(settings), started = made && start(interval_s);
+  bool made = make_table(settings), started = made && start(interval_s, program);
   close(first_process);
   if (made) munmap(table, sizeof *table);
   if (made) close(lock);

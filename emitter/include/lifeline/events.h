@@ -90,7 +90,8 @@ LL_EVENT(io_run, "io.run", LL_INFO,
          (u64, duration, "ns"),
          (u64, longest, "ns"),
          (u64, again, ""),
-         (u64, errors, ""));
+         (u64, errors, ""),
+         (u32, open, ""));
 
 /* what one operation was for; only of operations whose caliper is at resolution `full` */
 LL_EVENT(io_operation, "io.operation", LL_INFO,

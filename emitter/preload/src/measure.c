@@ -40,14 +40,6 @@ static io_settings settings;
 
 /* --- calipers --- */
 
-/* name, unit of the value */
-#define CALIPERS(each)                                                                                                 \
-  each(disk_read, "disk.read", "B") each(disk_write, "disk.write", "B") each(disk_sync, "disk.sync", "")               \
-      each(net_receive, "net.receive", "B") each(net_send, "net.send", "B") each(net_connect, "net.connect", "")       \
-          each(net_accept, "net.accept", "") each(pipe_read, "pipe.read", "B") each(pipe_write, "pipe.write", "B")     \
-              each(other_read, "other.read", "B") each(other_write, "other.write", "B")                                \
-                  each(wait_poll, IO_WAIT_NAME, "")
-
 #define DECLARE(ident, name, unit)                                                                                     \
   LL_CALIPER(io_##ident, name, LL_INFO, unit);                                                                         \
   static void start_##ident(uint64_t id) {                                                                             \
@@ -56,8 +48,8 @@ static io_settings settings;
   static void end_##ident(uint64_t id, double value) {                                                                 \
     ll_emit(ll_end_of_io_##ident, id, value);                                                                          \
   }                                                                                                                    \
-  static const io_caliper ident = {&ll_type_io_##ident, start_##ident, end_##ident};
-CALIPERS(DECLARE)
+  static const io_caliper ident = {&ll_type_io_##ident, IO_CALIPER_##ident, start_##ident, end_##ident};
+IO_FOR_EACH_CALIPER(DECLARE)
 
 static const io_caliper *calipers[IO_KINDS][IO_WAYS]; /* NULL: not measured */
 static const io_caliper *waits;
@@ -221,6 +213,7 @@ static void count_unseen_bytes(uint64_t nbytes) {
 static void begin(io_operation *now, const io_caliper *caliper, bool running) {
   now->operation = (ll_operation){0, NULL};
   now->caliper = caliper;
+  now->of_run = NULL;
   now->unseen = !running;
   if (__builtin_expect(!running, 0)) count_unseen_call();
   if (running && may_use_caliper()) {
@@ -231,12 +224,13 @@ static void begin(io_operation *now, const io_caliper *caliper, bool running) {
   } else {
     now->operation.began = tick();
     now->caliper = NULL;
+    now->of_run = caliper;
   }
 }
 
 void io_begin(io_operation *now, int fd, io_way way) {
   IO_KEEPS_ERRNO;
-  now->caliper = NULL;
+  now->caliper = now->of_run = NULL;
   now->sums = NULL;
   now->fd = fd;
   now->way = way;
@@ -257,7 +251,7 @@ void io_begin(io_operation *now, int fd, io_way way) {
 
 void io_begin_wait(io_operation *now, bool masked) {
   IO_KEEPS_ERRNO;
-  now->caliper = NULL;
+  now->caliper = now->of_run = NULL;
   now->sums = NULL;
   now->fd = -1;
   now->operation = (ll_operation){0, NULL};
@@ -324,8 +318,9 @@ void io_end(io_operation *now, int64_t result, double value) {
   if (!measured) return;
   if (now->caliper != NULL) end_caliper(now, now->waited, moved, result, value);
   if (now->sums == NULL) return;
-  if (moved)
-    add_sums(now->sums, between(now->operation.began, now->ended) + now->waited, counts_bytes ? (uint64_t)value : 0);
+  uint64_t ticks = between(now->operation.began, now->ended) + now->waited;
+  if (moved && now->of_run != NULL) io_run_value(now->of_run->number, value, ticks);
+  if (moved) add_sums(now->sums, ticks, counts_bytes ? (uint64_t)value : 0);
   if (result < 0) add(would_wait(errno) ? &now->sums->again : &now->sums->errors, 1);
   now->under_way = false;
   io_target_end(now->sums);
@@ -341,8 +336,10 @@ void io_abandon(io_operation *now) {
 void io_end_wait(io_operation *now, int64_t result) {
   IO_KEEPS_ERRNO;
   now->ended = tick();
-  io_waits_add(between(now->operation.began, now->ended));
+  uint64_t ticks = between(now->operation.began, now->ended);
+  io_waits_add(ticks);
   if (now->caliper != NULL) end_caliper(now, 0, result >= 0, result, (double)result);
+  if (now->of_run != NULL && result >= 0) io_run_value(now->of_run->number, (double)result, ticks);
 }
 
 void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes) {
@@ -354,7 +351,10 @@ void io_add(io_descriptor descriptor, io_way way, uint64_t began, int64_t bytes)
   bool running = is_running();
   if (!running) count_unseen_call();
   if (!running) count_unseen_bytes((uint64_t)bytes);
-  if (running && may_use_caliper()) ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
+  if (running && may_use_caliper())
+    ll_caliper_end_at(caliper->type, (ll_operation){began, NULL}, ended, (double)bytes);
+  else
+    io_run_value(caliper->number, (double)bytes, between(began, ended));
   io_sums *sums = io_target_sums(descriptor.target, way);
   if (sums != NULL) add_sums(sums, between(began, ended), (uint64_t)bytes);
 }

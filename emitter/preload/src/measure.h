@@ -8,12 +8,14 @@
 
 typedef struct io_caliper {
   ll_event_type *type;
+  unsigned number; /* io_caliper_number */
   void (*start)(uint64_t id);
   void (*end)(uint64_t id, double value);
 } io_caliper;
 
 typedef struct io_operation {
-  const io_caliper *caliper; /* NULL: not measured */
+  const io_caliper *caliper; /* NULL: not measured by this process */
+  const io_caliper *of_run;  /* the one that counts in the run's table; NULL: none */
   ll_operation operation;
   io_sums *sums; /* NULL: no target */
   uint64_t ended;

@@ -34,6 +34,7 @@ void io_table_begin(io_table *table, const io_settings *settings) {
     strcpy(table->slots[kind].name, settings->names == IO_NAMES_NONE ? IO_NAME_HIDDEN : "(others)");
   }
   table->reported_ns = io_table_now();
+  table->reports = 1;
   table->magic = IO_TABLE_MAGIC;
 }
 
@@ -131,6 +132,11 @@ void io_table_after_fork(io_table *table) {
   }
 }
 
+/* An operation adds its bytes before it counts, and a report may come in between. */
+static bool is_empty(const io_sums *sums) {
+  return (sums->count | sums->nbytes | sums->ticks | sums->again | sums->errors) == 0 && sums->open == 0;
+}
+
 static bool report_slot(io_table *table, io_report *now, void (*tell)(const io_report *)) {
   const io_slot *at = &table->slots[now->slot];
   bool any = false;
@@ -138,7 +144,7 @@ static bool report_slot(io_table *table, io_report *now, void (*tell)(const io_r
     now->operation = at->kind < IO_KINDS ? io_caliper_name((io_kind)at->kind, (io_way)way) : NULL;
     if (now->operation == NULL) continue;
     now->sums = take_sums(table->sums[now->slot][way]);
-    if (now->sums.count == 0 && now->sums.again == 0 && now->sums.errors == 0 && now->sums.open == 0) continue;
+    if (is_empty(&now->sums)) continue;
     any = true;
     now->name = at->name;
     now->program = at->program;
@@ -151,6 +157,7 @@ void io_table_report(io_table *table, double tick_ns, void (*tell)(const io_repo
   uint64_t now = io_table_now();
   io_report report = {.interval_ns = now - table->reported_ns, .tick_ns = table->monotonic != 0 ? 1 : tick_ns};
   table->reported_ns = now;
+  __atomic_store_n(&table->reports, table->reports == UINT32_MAX ? 1 : table->reports + 1, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < IO_SLOTS; i++) {
     io_slot *at = &table->slots[i];
     bool named = i >= IO_KINDS;

@@ -3,16 +3,16 @@
 #define LIFELINE_PRELOAD_TABLE_H
 
 #include "names.h"
+#include "values.h"
 
 enum {
-  IO_SHARDS = 4,
   IO_BUCKET = 16, /* slots among which a name chooses */
   IO_BUCKETS = 128,
   IO_SLOTS = IO_KINDS + IO_BUCKET * IO_BUCKETS, /* the first ones stand for all other names of their kind */
   IO_PROGRAM_BYTES = 64,
 };
 
-#define IO_TABLE_MAGIC UINT64_C(0x32656c6261746f69) /* changes with the layout */
+#define IO_TABLE_MAGIC UINT64_C(0x33656c6261746f69) /* changes with the layout */
 
 /* One cache line. */
 typedef struct __attribute__((aligned(64))) io_sums {
@@ -40,9 +40,11 @@ typedef struct io_table {
   uint32_t first;          /* pid of the run's first process */
   uint32_t asked;          /* raised by that process when it ends; a futex */
   uint32_t answered;       /* the last value of `asked` for which all was delivered */
+  uint32_t reports;        /* and 1, so that it is never 0 */
   uint64_t keys[IO_SLOTS]; /* hash of program, kind and name, or free or busy. Written last */
   io_slot slots[IO_SLOTS];
   io_sums sums[IO_SLOTS][IO_WAYS][IO_SHARDS];
+  io_values values[IO_CALIPERS][IO_SHARDS]; /* of processes that are no emitters */
 } io_table;
 
 /* Empty, of settings->targets targets. */

@@ -20,9 +20,12 @@ static char program[IO_PROGRAM_BYTES];
 static uint32_t introduced[IO_SLOTS];
 static uint16_t interval = 1;
 
+static __thread uint32_t counted[IO_CALIPERS]
+    __attribute__((tls_model("initial-exec"))); /* by the thread, in which report */
+
 bool io_targets_attach(const io_settings *given) {
   settings = given;
-  if (settings->targets == 0 || *settings->page == '\0') return false;
+  if (*settings->page == '\0') return false;
   const char *name = secure_getenv("LIFELINE_PROGRAM");
   snprintf(program, sizeof program, "%s", name != NULL && *name != '\0' ? name : program_invocation_short_name);
   table = io_table_open(settings->page);
@@ -48,6 +51,7 @@ bool io_targets_create(const io_settings *given) {
 
 void io_targets_after_fork(void) {
   interval++; /* the child tells the names, too */
+  memset(counted, 0, sizeof counted);
   if (table == NULL || is_of_run) return;
   memset(table->sums, 0, wiped_by_kernel ? 4096 : sizeof table->sums); /* the kernel wipes whole pages */
   table->reported_ns = io_table_now();
@@ -135,15 +139,29 @@ bool io_target_introduce(io_target target, const char **kind, const char **name)
 /* --- sums --- */
 
 /* Threads of one process, and processes, spread over the copies. */
-io_sums *io_target_sums(io_target target, io_way way) {
+static inline uint32_t shard_of_thread(void) {
   static uint32_t threads;
   static __thread uint32_t shard __attribute__((tls_model("initial-exec"))); /* its number and 1 */
-  if (table == NULL) return NULL;
   if (__builtin_expect(shard == 0, 0)) {
     uint32_t first = is_of_run ? (uint32_t)getpid() : 0;
     shard = (first + __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED)) % IO_SHARDS + 1;
   }
-  return &table->sums[target.slot][way][shard - 1];
+  return shard - 1;
+}
+
+io_sums *io_target_sums(io_target target, io_way way) {
+  return table != NULL ? &table->sums[target.slot][way][shard_of_thread()] : NULL;
+}
+
+/* --- calipers --- */
+
+void io_run_value(unsigned caliper, double value, uint64_t ticks) {
+  if (!is_of_run) return;
+  io_values *values = &table->values[caliper][shard_of_thread()];
+  uint32_t now = __atomic_load_n(&table->reports, __ATOMIC_RELAXED);
+  if (counted[caliper] != now) __atomic_fetch_add(&values->threads, 1, __ATOMIC_RELAXED);
+  counted[caliper] = now;
+  io_values_add(values, value, ticks);
 }
 
 io_sums *io_target_begin(io_target *target, io_kind kind, io_way way) {

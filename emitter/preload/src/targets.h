@@ -54,6 +54,9 @@ static inline void io_target_end(io_sums *sums) {
   __atomic_fetch_sub(&sums->open, 1, __ATOMIC_RELEASE);
 }
 
+/* A value of a caliper, in a process that is no emitter. Without a table of the run nothing happens. */
+void io_run_value(unsigned caliper, double value, uint64_t ticks);
+
 /* Between begin and end, the first time in each interval: true, with the name for io.name. */
 bool io_target_introduce(io_target target, const char **kind, const char **name);
 

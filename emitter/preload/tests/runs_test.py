@@ -90,6 +90,40 @@ class RunsTest(Preloaded):
                          {name: (name + 1) * BLOCK for name in range(len(ends))})
         self.assertFalse(self.page(done).exists())
 
+    def test_summaries_of_short_processes_are_those_of_emitters(self):
+        """Two processes, one of them killed, and blocks of two sizes: all of a caliper's figures, and those of its rate and duration."""
+        program = (f"dd if=/dev/zero of={self.data}1 bs=1000 count=30 status=none; dd if=/dev/zero of={self.data}2 bs=3000 count=10 status=none; "
+                   f"(dd if=/dev/zero of={self.data}3 bs=3000 count=20 status=none; kill -9 $BASHPID); true")
+        self.run_measured("bash", "-c", program)
+        self.end()
+        [value], [duration], [rate] = ([event for event in self.events() if event["type"] == "lifeline.summary" and event["type_"] == "disk.write" and
+                                        event["field"] == field] for field in ("value", "duration", "rate"))
+        self.assertEqual([value[key] for key in ("unit", "count", "min", "max", "sum", "mean", "not_finite", "threads", "program")],
+                         ["B", 60, 1000, 3000, 120_000, 2000, 0, 3, "bash"])
+        self.assertAlmostEqual(value["variance"], 60 / 59 * 1e6, places=3)
+        written = [event for event in self.events() if event["type"] == "io.run" and event["operation"] == "disk.write"]
+        self.assertEqual((duration["unit"], duration["count"], rate["unit"], rate["count"]), ("ns", 60, "B/s", 60))
+        self.assertAlmostEqual(duration["sum"], sum(event["duration"] for event in written), delta=0.01 * duration["sum"] + 60)
+        self.assertTrue(0 < duration["min"] <= duration["mean"] <= duration["max"] <= value["interval"], duration)
+        self.assertTrue(1000e9 / duration["max"] * 0.99 <= rate["min"] <= rate["mean"] <= rate["max"], (rate, duration))
+        self.assertGreater(duration["variance"], 0)
+
+    def test_a_rule_switches_a_caliper_off_and_sets_what_is_named(self):
+        self.run_measured("dd", "if=/dev/zero", f"of={self.data}", f"bs={BLOCK}", "count=3", "status=none", options=["--targets", "0"],
+                          environment={"LIFELINE_RESOLUTION": "disk.write off"})
+        self.end()
+        self.assertEqual((self.caliper("disk.write"), self.caliper("other.read")), ((0, 0), (3, 3 * BLOCK)))
+        self.assertFalse([event for event in self.events() if event["type"] in ("io.run", "io.target")])
+
+    def test_a_call_that_hangs_is_under_way(self):
+        read, write = os.pipe()
+        running = self.start("cat", options=["--interval", "1s"], stdin=read)
+        self.addCleanup(os.close, write)
+        os.close(read)
+        wait_until(lambda: any(event["type"] == "io.run" and (event["operation"], event["count"], event["open"]) == ("pipe.read", 0, 1)
+                               for event in self.events()), "report of the hanging read")
+        running.kill()
+
     def test_a_killed_first_process_loses_nothing(self):
         for number in (signal.SIGKILL, signal.SIGTERM):
             self.run_measured("sh", "-c", f"dd if=/dev/zero of={self.data} bs={BLOCK} count=100 status=none; kill -{int(number)} $$", status=-number)
@@ -141,8 +175,9 @@ class RunsTest(Preloaded):
         self.assertIn(lines.get("threads", "1"), "1")
         self.assertEqual(emits, "True")
         self.assertEqual(self.sums("disk.write"), {str(self.data): int(blocks) * BLOCK})
-        count, total = self.caliper("disk.write")
-        self.assertTrue(0 < count < int(blocks) and total == count * BLOCK, (count, total, blocks))
+        self.assertEqual(self.caliper("disk.write"), (int(blocks), int(blocks) * BLOCK))
+        summaries = [event for event in self.events() if event["type"] == "lifeline.summary" and event["type_"] == "disk.write"]
+        self.assertEqual(len({event["pid"] for event in summaries}), 2)  # the agent's, and its own from then on
         self.assertFalse([event for event in self.events() if event["type"] == "io.target"])
 
     def test_a_killed_agent_holds_up_nobody_and_the_next_run_removes_its_table(self):
@@ -179,10 +214,10 @@ class RunsTest(Preloaded):
         self.assertEqual(self.targets("disk.write", "dd")[str(self.data)]["nbytes"], 3 * BLOCK)
 
     def test_wrong_wishes_are_refused(self):
-        for options in (["--emitters", "some"], ["--emitters", "long", "--targets", "0"]):
-            done = subprocess.run([BIN / "lifeline-run", "--url", "null:", *options, "true"], env=self.environment, stderr=subprocess.PIPE, text=True, check=False)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("--emitters", done.stderr)
+        done = subprocess.run([BIN / "lifeline-run", "--url", "null:", "--emitters", "some", "true"], env=self.environment, stderr=subprocess.PIPE,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--emitters", done.stderr)
 
 
 if __name__ == "__main__":

@@ -286,6 +286,37 @@ static void a_child_frees_what_its_parent_was_forgetting(void **state) {
   assert_int_equal(table.used, 1);
 }
 
+static io_values shards[IO_SHARDS];
+
+static void *add_values(void *unused) {
+  (void)unused;
+  for (unsigned i = 1; i <= NAMES; i++)
+    io_values_add(&shards[i % IO_SHARDS], i, i % 2);
+  return NULL;
+}
+
+static void values_are_taken_once_while_threads_add(void **state) {
+  (void)state;
+  pthread_t threads[THREADS];
+  io_values all = {0};
+  for (int i = 0; i < THREADS; i++)
+    pthread_create(&threads[i], NULL, add_values, NULL);
+  for (int i = 0; i < THREADS; i++) {
+    io_values_take(shards, &all);
+    pthread_join(threads[i], NULL);
+  }
+  io_values_take(shards, &all);
+  const uint64_t n = NAMES, sum = THREADS * (n * (n + 1) / 2);
+  double squares, least, greatest;
+  memcpy(&squares, &all.value.squares, sizeof squares);
+  memcpy(&greatest, &all.value.greatest, sizeof greatest);
+  uint64_t bits = ~all.value.least;
+  memcpy(&least, &bits, sizeof least);
+  assert_true(all.count == THREADS * n && all.timed == THREADS * n / 2 && all.value.sum == sum);
+  assert_true(squares == (double)(THREADS * (n * (n + 1) * (2 * n + 1) / 6)) && least == 1 && greatest == (double)n);
+  assert_true(all.ticks.sum == all.timed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_url_it_is_off),
@@ -300,6 +331,7 @@ int main(void) {
       cmocka_unit_test(a_socket_without_an_address_has_a_name),
       cmocka_unit_test(the_table_is_bounded_while_threads_add_and_report),
       cmocka_unit_test(a_child_frees_what_its_parent_was_forgetting),
+      cmocka_unit_test(values_are_taken_once_while_threads_add),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -448,6 +448,27 @@ ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks) 
   return result != LL_FOLDED ? result : LL_FOLD_NO_ROOM;
 }
 
+ll_fold ll_summary_add_moments(uint32_t number, const ll_moments moments[3], uint32_t threads, uint64_t interval_ns) {
+  ll_saved_state before;
+  ll_lock(&before);
+  ll_summaries *summaries = summaries_of_this_process();
+  plan by = plan_of(number);
+  bool closed = summaries != NULL && summaries->closed;
+  uint32_t index = summaries != NULL && !closed ? total_for(summaries, number, 0, true, &by) : UINT32_MAX;
+  if (index != UINT32_MAX) {
+    ll_total *total = &summaries->totals[index];
+    if (ll_moments_are_empty(&total->moments[0])) total->since_ns = ll_monotonic_ns() - interval_ns;
+    for (int i = 0; i < 3; i++)
+      ll_moments_merge(&total->moments[i], &moments[i]);
+    total->threads += threads;
+    total->due = true;
+    store_release(&summaries->due_ns, 0);
+    ll_wake_harvester();
+  }
+  ll_unlock(&before);
+  return index != UINT32_MAX ? LL_FOLDED : closed ? LL_FOLD_CLOSED : LL_FOLD_NO_ROOM;
+}
+
 ll_folder *ll_summary_folder(uint32_t number) {
   ll_folder *folder = ll_tls_folder;
   if (folder != NULL && load_relaxed(&folder->busy) != 0) return NULL; /* a signal handler's operation */

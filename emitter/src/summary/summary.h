@@ -7,6 +7,8 @@
 #ifndef LIFELINE_SUMMARY_H
 #define LIFELINE_SUMMARY_H
 
+#include "moments.h"
+
 #include <lifeline/detail/emit.h>
 
 #define LL_SUMMARY_INTERVAL_NS UINT64_C(10000000000) /* unless a rule sets another */
@@ -30,6 +32,10 @@ void ll_summary_count(ll_fold result);
 
 /* The same as ll_summary_add, for one operation of a caliper. */
 ll_fold ll_summary_add_operation(uint32_t number, double value, uint64_t ticks);
+
+/* Adds what other processes have measured with this caliper in an interval that ends now, in so many threads: values,
+ * durations in ticks, rates per tick. It is reported at once. */
+ll_fold ll_summary_add_moments(uint32_t number, const ll_moments moments[3], uint32_t threads, uint64_t interval_ns);
 
 /* The calling thread's folder, with a cell for this caliper; NULL without room, or after the last summaries. */
 struct ll_folder *ll_summary_folder(uint32_t number);
