@@ -38,6 +38,13 @@ static const struct row {
     {"a-handler-forks", 0, EVENTS, ""},
     {"a-child-leaves-at-once", 0, EVENTS, ""},
     {"is-frozen-and-goes-on", 0, EVENTS, ""},
+    {"leaves-without-handlers", 7, EVENTS, ""},
+    {"is-quick", 7, EVENTS, ""},
+    {"aborts", 128 + SIGABRT, EVENTS, ""},
+    {"is-killed", 128 + SIGKILL, EVENTS, ""},
+    {"becomes-another", 7, EVENTS, ""},
+    {"becomes-a-daemon", 0, EVENTS, ""},
+    {"two-threads-exit", 7, EVENTS, ""},
     {"standard-descriptors-are-closed", 0, EVENTS, ""},
     {"all-descriptors-are-closed-midway", 0, EVENTS, ""},
 };
