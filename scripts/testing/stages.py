@@ -52,20 +52,25 @@ def c_tests(name, kind, build, jobs, *options, inputs=()):
 
 # --- Java ------------------------------------------------------------------------------------------------------------
 
-ARCHIVES = "io.lifeline.jobs.archive"
+ARCHIVES = ("io.lifeline.jobs.archive",)
+KAFKA = ("io.lifeline.jobs.kafka", "io.lifeline.connect")
 
 
-def java_reports(tier, archives=None):
-    """Of all tests; or of those in the package of the archives, or of all others."""
+def java_reports(tier, packages=(), all_but=()):
+    """Of all tests; or of those in these packages; or of those in no such package."""
+    def is_in(path, some):
+        return any(path.match(f"TEST-{package}.*") for package in some)
+
     return sorted(path for path in ROOT.glob(f"**/target/{'surefire' if tier == 'unit' else 'system'}-reports/TEST-*.xml")
                   if not path.is_relative_to(ROOT / "tests/containers") and not path.is_relative_to(BUILD)
-                  and not path.match("*.StandingQueriesTest.xml") and archives in (None, path.match(f"TEST-{ARCHIVES}.*")))
+                  and not path.match("*.StandingQueriesTest.xml")
+                  and (not packages or is_in(path, packages)) and not is_in(path, all_but))
 
 
-def java_tests(name, kind, tier, options="", archives=None, **others):
+def java_tests(name, kind, tier, log_name, packages=(), all_but=(), **others):
     again = reports.surefire_again if tier == "system" else None
-    return Stage(name, kind, ("java",), f"scripts/test-java {tier} {options}", lambda _log: reports.junit(java_reports(tier, archives), again),
-                 f"java-{tier}{'-archives' if archives else ''}", explained=(), **others)
+    command = " ".join(["scripts/test-java", tier, *(f"--package {each}" for each in packages), *(f"--all-but {each}" for each in all_but)])
+    return Stage(name, kind, ("java",), command, lambda _log: reports.junit(java_reports(tier, packages, all_but), again), log_name, **others)
 
 
 def container_again(path, name):
@@ -131,7 +136,7 @@ def python_again(name):
 VECTORS = Stage("vectors: every producer against every consumer", WORKING, ("c", "go", "java"), "schemas/vectors/run.py",
                 reports.vectors, "vectors", inputs=("schemas", "emitter", "pom.xml", "scripts"))
 LINT = Stage("lint", WORKING, (), "scripts/lint", reports.tap, "lint", inputs=(".",))
-JAVA_UNIT = java_tests("Java, unit tests", WORKING, "unit", inputs=("pom.xml", "schemas", "stream-jobs", "connectors", "console/service", "tests/cases", "tests/servers", "scripts"))
+JAVA_UNIT = java_tests("Java, unit tests", WORKING, "unit", "java-unit", inputs=("pom.xml", "schemas", "stream-jobs", "connectors", "console/service", "tests/cases", "tests/servers", "scripts"))
 CODEC = go_tests("Go codec", WORKING, ("go",), "schemas/go", "-count=1", "go", inputs=("schemas", "scripts"))
 PYTHON = Stage("Python", WAITING, ("c", "go", "java"), python_tests(), functools.partial(reports.tap, command=python_again), "python")
 CHAOS_OPTIONS = "-count=1 -timeout 85m"
@@ -153,9 +158,10 @@ def end_to_end(*packages):
 
 # In start order, longest first; those that run alone are last.
 WITHOUT_CHAOS = [
-    java_tests("Java, with brokers", WAITING, "system", f"--all-but {ARCHIVES}", archives=False),
+    java_tests("Java, with Kafka", WAITING, "system", "java-kafka", KAFKA),
+    java_tests("Java, with brokers", WAITING, "system", "java-system", all_but=ARCHIVES + KAFKA),
     Stage("images for containers", WORKING, ("c", "go", "java"), "scripts/test-containers --images", reports.tap, "images"),
-    java_tests("Java, with archives", WAITING, "system", f"--package {ARCHIVES}", archives=True),
+    java_tests("Java, with archives", WAITING, "system", "java-system-archives", ARCHIVES),
     JAVA_UNIT,
     c_tests("C", WAITING, "emitter", 2),
     c_tests("C with crash points", WAITING, "crash", 2, "-R '^emitter[.](recovery|session|spool_kill)$'"),
@@ -201,7 +207,7 @@ UNIT = [
 
 TIERS = {
     "check": UNIT,
-    "quick": WITHOUT_CHAOS[:2] + [CHAOS_QUICK] + WITHOUT_CHAOS[2:],
+    "quick": WITHOUT_CHAOS[:3] + [CHAOS_QUICK] + WITHOUT_CHAOS[3:],
     "chaos": [CHAOS],
     "chaos-quick": [CHAOS_QUICK],
     "all": [CHAOS] + WITHOUT_CHAOS,
