@@ -1,6 +1,7 @@
 package io.lifeline.servers;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -12,8 +13,22 @@ import org.apache.kafka.clients.admin.NewTopic;
 /** A real Kafka of this test's own, in a process that can be killed. */
 public final class KafkaServer extends PrivateBroker {
 
+  private static KafkaServer shared;
+
   private KafkaServer(Path directory, String... options) {
     super("kafka", directory, options);
+  }
+
+  /** The server that all tests of this process share, each with topics of its own; it ends with the process. */
+  public static synchronized KafkaServer shared() throws IOException, InterruptedException {
+    if (shared == null) {
+      shared = start(Files.createTempDirectory("lifeline-kafka-test"));
+      Runtime.getRuntime().addShutdownHook(new Thread(shared::remove));
+    }
+    if (!shared.isRunning()) { // a test that killed it has failed
+      shared.start();
+    }
+    return shared;
   }
 
   /**

@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** A real nats-server of this test's own. */
@@ -81,16 +80,6 @@ public final class NatsServer extends PrivateBroker {
             .requestCleanupInterval(TIMEOUT) // after which a message that was published counts as lost
             .errorListener(new ErrorListener() {}) // a broker that is killed on purpose is no news
             .build());
-  }
-
-  /** Ends it and deletes its data. */
-  private void remove() {
-    try (Stream<Path> files = Files.walk(directory)) {
-      close();
-      files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
-    } catch (IOException | InterruptedException e) {
-      // The script ends the server once this process has gone.
-    }
   }
 
   private static StreamConfiguration stream(String name, String... subjects) {

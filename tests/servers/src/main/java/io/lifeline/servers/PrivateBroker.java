@@ -93,6 +93,16 @@ public abstract class PrivateBroker implements AutoCloseable {
     broker(List.of("stop"));
   }
 
+  /** Ends it and deletes its data. */
+  final void remove() {
+    try (Stream<Path> files = Files.walk(directory)) {
+      close();
+      files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+    } catch (IOException | InterruptedException e) {
+      // The script ends the server once this process has gone.
+    }
+  }
+
   private void broker(List<String> arguments) throws IOException, InterruptedException {
     Scripts.run("scripts/broker", directory, arguments);
   }

@@ -59,7 +59,7 @@ class ActivationLimitsTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = NatsServer.start(directory.resolve("broker"));
+    broker = NatsServer.shared();
     JobConfig config = JobConfig.load(null, Map.of(), Map.of("broker.url", broker.url()));
     ProcessBuilder setup = new ProcessBuilder(PROGRAMS.resolve("lifeline-setup").toString(), "--url", broker.url());
     Process process = setup.redirectErrorStream(true).start();
@@ -80,7 +80,6 @@ class ActivationLimitsTest {
   @AfterEach
   void end() throws Exception {
     server.close();
-    broker.close();
   }
 
   private String issue(String name, String role, List<String> types, List<String> programs, String resolution,

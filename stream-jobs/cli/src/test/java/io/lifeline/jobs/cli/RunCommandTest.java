@@ -2,11 +2,8 @@ package io.lifeline.jobs.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lifeline.servers.NatsServer;
 import io.nats.client.Connection;
-import io.nats.client.Nats;
-import io.nats.client.Options;
-import io.nats.client.api.KeyValueConfiguration;
-import io.nats.client.api.StreamConfiguration;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,12 +12,9 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,21 +30,19 @@ class RunCommandTest {
   private static final int PATIENCE_S = 90;
 
   @TempDir Path directory;
+  private NatsServer server;
   private String url;
+  private final List<Process> started = new ArrayList<>();
 
   @BeforeEach
-  void startBroker() throws Exception {
-    broker("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid()));
-    Properties environment = new Properties();
-    try (var reader = Files.newBufferedReader(directory.resolve("broker/broker.env"))) {
-      environment.load(reader);
-    }
-    url = environment.getProperty("LIFELINE_URL");
+  void takeServer() throws Exception {
+    server = NatsServer.shared();
+    url = server.url();
   }
 
   @AfterEach
-  void stopBroker() throws Exception {
-    broker("stop");
+  void endStarted() {
+    started.forEach(Process::destroyForcibly);
   }
 
   @Test
@@ -86,7 +78,7 @@ class RunCommandTest {
     Process process =
         lifelineJobs("run", "-s", "jobs=summarise,ledger,archive", "-s", "archive.dir=" + directory.resolve("archive"));
     assertThat(process.inputReader().readLine()).startsWith("ready: ");
-    broker("kill");
+    server.kill();
     process.toHandle().destroy();
     assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isZero();
@@ -107,12 +99,12 @@ class RunCommandTest {
   @Test
   void waitsForABrokerThatIsStartedAfterItAndSaysSo() throws Exception {
     createStreams();
-    broker("kill");
+    server.kill();
     Process process =
         lifelineJobs("run", "-s", "jobs=archive", "-s", "archive.dir=" + directory.resolve("archive"));
     assertThat(process.errorReader().readLine()).contains(url + "/lifeline.batches cannot be reached; waiting up to "
         + "30 s");
-    broker("start", "nats", "--owner", Long.toString(ProcessHandle.current().pid()));
+    server.start();
     assertThat(process.inputReader().readLine()).startsWith("ready: ");
     process.toHandle().destroy();
     assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
@@ -152,37 +144,19 @@ class RunCommandTest {
                 Main.class.getName()));
     command.addAll(List.of(arguments));
     command.addAll(List.of("-s", "broker.url=" + url));
-    return new ProcessBuilder(command).start();
+    Process process = new ProcessBuilder(command).start();
+    started.add(process);
+    return process;
   }
 
   private void createStreams() throws Exception {
-    Options patient = new Options.Builder().server(url).connectionTimeout(Duration.ofSeconds(20)).build();
-    try (Connection connection = Nats.connect(patient)) {
-      connection.jetStreamManagement().addStream(stream("LIFELINE", "lifeline.batches.*"));
-      connection.jetStreamManagement().addStream(stream("LIFELINE_OUT", "lifeline.summaries", "lifeline.ledger"));
-      connection.keyValueManagement().create(KeyValueConfiguration.builder().name("lifeline-jobs").build());
+    try (Connection connection = server.connect()) {
+      server.createStreams(connection);
     }
-  }
-
-  private static StreamConfiguration stream(String name, String... subjects) {
-    return StreamConfiguration.builder().name(name).subjects(subjects).build();
   }
 
   private static HttpResponse<String> get(String address) throws Exception {
     return HttpClient.newHttpClient()
         .send(HttpRequest.newBuilder(URI.create(address)).build(), HttpResponse.BodyHandlers.ofString());
-  }
-
-  private void broker(String... arguments) throws Exception {
-    Path root = Path.of("").toAbsolutePath();
-    while (!Files.exists(root.resolve("scripts/broker"))) {
-      root = root.getParent();
-    }
-    List<String> command = new ArrayList<>(List.of(root.resolve("scripts/broker").toString()));
-    command.addAll(List.of(arguments));
-    command.addAll(List.of("--dir", directory.resolve("broker").toString()));
-    Path log = directory.resolve("broker-output");
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    assertThat(process.waitFor()).as(() -> "scripts/broker: " + log).isZero();
   }
 }

@@ -45,9 +45,7 @@ class DirectoryCommandsTest {
 
   @Test
   void onKafka() throws Exception {
-    try (KafkaServer server = KafkaServer.start(directory.resolve("broker"))) {
-      show(server);
-    }
+    show(KafkaServer.shared());
   }
 
   @Test

@@ -5,43 +5,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.servers.KafkaServer;
 import io.lifeline.servers.PrivateBroker;
-import java.nio.file.Path;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Each test has a topic of its own. */
 @Tag("system")
 class TailOnKafkaTest extends TailOnBroker {
-  @TempDir static Path kafka;
-
-  private static KafkaServer server;
-
+  private KafkaServer server;
   private KafkaProducer<String, byte[]> producer;
   private String topic;
 
-  @BeforeAll
-  static void startServer() throws Exception {
-    server = KafkaServer.start(kafka);
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
-
   @BeforeEach
   void createTopic(TestInfo test) throws Exception {
+    server = KafkaServer.shared();
     topic = test.getTestMethod().orElseThrow().getName();
     server.createTopic(topic, 3);
     producer = new KafkaProducer<>(Map.of("bootstrap.servers", server.bootstrapServers()), new StringSerializer(),

@@ -20,16 +20,15 @@ class TailOnNatsTest extends TailOnBroker {
 
   @BeforeEach
   void startServer() throws Exception {
-    server = NatsServer.start(directory.resolve("nats"));
+    server = NatsServer.shared();
     try (Connection connection = server.connect()) {
       server.createStreams(connection);
     }
   }
 
   @AfterEach
-  void stopServer() throws Exception {
+  void endAll() {
     endStarted();
-    server.close();
   }
 
   @Override
@@ -58,10 +57,27 @@ class TailOnNatsTest extends TailOnBroker {
         .isEqualTo("the stream LIFELINE does not exist; create it with lifeline-setup (waiting)");
   }
 
+  /** What is selected does not depend on the broker: on Kafka one command has all options. */
+  @Test
+  void selectsByEachOfThemAlone() throws Exception {
+    publishReads("copy");
+    publishReads("move");
+    publishFailed("copy");
+    assertThat(lines("--from", "0", "--count", "10", "--program", "mo*")).hasSize(10)
+        .allSatisfy(line -> assertThat(line).contains(" move "));
+    assertThat(lines("--from", "0", "--count", "1", "--type", "nothing", "--type", "*.failed")).singleElement()
+        .asString().contains("copy.failed       error ").endsWith(" id=1000");
+    assertThat(lines("--from", "0", "--count", "5", "--where", "nbytes >= 500 && program == 'copy'"))
+        .extracting(line -> line.replaceAll(".* id=", "")).containsExactly("5 nbytes=500", "6 nbytes=600",
+            "7 nbytes=700", "8 nbytes=800", "9 nbytes=900");
+    assertThat(lines("--from", "0", "--count", "1", "--host", "*-a", "--where", "level == 'error'")).singleElement()
+        .asString().contains("copy.failed");
+  }
+
   /** The terminal takes a little at a time until events were skipped, then everything. */
   @Test
   void aTerminalGetsColoursAndIsToldWhatItDidNotGet() throws Exception {
-    int batches = 20_000;
+    int batches = 5_000;
     try (Connection connection = server.connect()) {
       for (int i = 0; i < batches; i++) {
         connection.publish("lifeline.batches.1", reads("copy"));
