@@ -48,6 +48,9 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
+  /** See {@link #reserved}: the same in every database of this process, and slow to find out. */
+  private static volatile Set<String> reserved;
+
   private final Connection connection;
   private final List<Manifest> manifests;
   private final Map<String, String> paths;
@@ -139,6 +142,9 @@ public final class ArchiveDatabase implements ArchiveReader {
 
   /** Returns names that no event type's view may have: ours, and those that statements such as SHOW TABLES read. */
   private static Set<String> reserved(Statement statement) throws SQLException {
+    if (reserved != null) {
+      return reserved;
+    }
     Set<String> names = new HashSet<>(OWN_VIEWS);
     try (ResultSet rows = statement.executeQuery("SELECT lower(view_name) FROM duckdb_views() WHERE internal AND"
         + " schema_name IN ('main', 'pg_catalog')")) {
@@ -146,7 +152,8 @@ public final class ArchiveDatabase implements ArchiveReader {
         names.add(rows.getString(1));
       }
     }
-    return names;
+    reserved = Set.copyOf(names);
+    return reserved;
   }
 
   /** Adds all views; returns the view of each event type. */
