@@ -71,7 +71,7 @@ class DeduplicatorTest {
   /** In any order, with gaps that are filled late and sequences near the unsigned maximum. */
   @Test
   void everySequenceKeepsItsChecksum() {
-    Cases.each(1000, any -> {
+    Cases.each(300, any -> {
       MemoryState state = new MemoryState();
       Deduplicator deduplicator = new Deduplicator(state, DAY_MS);
       Map<Long, Integer> first = new HashMap<>();

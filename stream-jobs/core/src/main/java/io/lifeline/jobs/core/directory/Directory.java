@@ -25,17 +25,21 @@ public final class Directory {
   private static final long AHEAD_MS = 10_000;
 
   private final LongSupplier nanoTime;
+  private final int mostEmitters;
+  private final long mostBytes;
   private final Map<Incarnation, Emitter> emitters = new HashMap<>();
   private long newestMs = Long.MIN_VALUE;
   private long newestAtNs;
   private long bytesKept;
 
   public Directory() {
-    this(System::nanoTime);
+    this(System::nanoTime, MOST_EMITTERS, MOST_BYTES);
   }
 
-  Directory(LongSupplier nanoTime) {
+  Directory(LongSupplier nanoTime, int mostEmitters, long mostBytes) {
     this.nanoTime = nanoTime;
+    this.mostEmitters = mostEmitters;
+    this.mostBytes = mostBytes;
   }
 
   /**
@@ -58,12 +62,12 @@ public final class Directory {
     bytesKept -= emitter.bytesKept();
     emitter.add(batch, atMs, brokerTimeMs, bytes);
     bytesKept += emitter.bytesKept();
-    if (emitters.size() > MOST_EMITTERS) {
+    if (emitters.size() > mostEmitters) {
       forget(Comparator.comparing((Emitter one) -> !one.ended()).thenComparing(Emitter::lastMs),
-          MOST_EMITTERS - MOST_EMITTERS / 10, Long.MAX_VALUE);
+          mostEmitters - mostEmitters / 10, Long.MAX_VALUE);
     }
-    if (bytesKept > MOST_BYTES) {
-      forget(Comparator.comparing(Emitter::bytesKept).reversed(), MOST_EMITTERS, MOST_BYTES - MOST_BYTES / 10);
+    if (bytesKept > mostBytes) {
+      forget(Comparator.comparing(Emitter::bytesKept).reversed(), mostEmitters, mostBytes - mostBytes / 10);
     }
   }
 

@@ -19,7 +19,7 @@ class ConditionPropertyTest {
 
   @Test
   void aCompiledConditionJudgesEveryEventAsCelDoes() {
-    Cases.each(300, any -> {
+    Cases.each(100, any -> {
       Condition condition = Condition.parse(any.made(() -> Expressions.condition(any, any.upTo(3))));
       BatchReader batch = read(Samples.random(new Random(any.number()), EVENTS));
       for (Columns columns : new ColumnarBatch().fill(batch).groups()) {
