@@ -144,7 +144,7 @@ abstract class ArchiveSinkInConnect {
     long deadline = System.nanoTime() + AT_MOST.toNanos();
     while (!condition.call()) {
       assertThat(System.nanoTime()).as("waiting for " + what).isLessThan(deadline);
-      Thread.sleep(50);
+      Thread.sleep(200);
     }
   }
 }

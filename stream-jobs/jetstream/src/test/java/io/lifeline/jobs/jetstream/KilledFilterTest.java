@@ -33,7 +33,7 @@ class KilledFilterTest {
   private static final EventType START = EventType.named("copy.start").field("id", FieldType.U64).build();
   private static final EventType END =
       EventType.named("copy.end").field("id", FieldType.U64).field("nbytes", FieldType.U64, "B").build();
-  private static final int KILLS = 3;
+  private static final int KILLS = 2;
   private static final int EMITTERS = 4;
   private static final int BATCHES_PER_ROUND = 40;
   private static final int OPERATIONS = 10;

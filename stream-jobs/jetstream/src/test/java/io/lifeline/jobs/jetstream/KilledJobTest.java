@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("system")
 class KilledJobTest {
 
-  private static final int KILLS = 4;
+  private static final int KILLS = 2;
   private static final int EMITTERS = 8;
   private static final int BATCHES_PER_ROUND = 40;
   private static final int EVENTS_PER_EMITTER = (KILLS + 1) * BATCHES_PER_ROUND * 10;
@@ -36,7 +36,7 @@ class KilledJobTest {
       for (int round = 0; round < KILLS; round++) {
         JobProcess job = startJob(server);
         publish(emitters, connection, false);
-        Thread.sleep(150L * (round + 1));
+        Thread.sleep(300L * (round + 1));
         assertThat(job.isAlive()).as("the job runs when it is killed").isTrue();
         job.kill();
       }

@@ -47,7 +47,7 @@ class ArchiveThreadsTest {
   private static final int PARTITIONS = 4;
   private static final int EMITTERS = 8;
   private static final int EVENTS = 20;
-  private static final int BATCHES = 200;
+  private static final int BATCHES = 80;
   private static final Duration PATIENCE = Duration.ofSeconds(180);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static EmbeddedKafka kafka;
@@ -241,7 +241,7 @@ class ArchiveThreadsTest {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!isReached.call()) {
       assertThat(System.nanoTime()).as("in time: " + what).isLessThan(deadline);
-      Thread.sleep(20);
+      Thread.sleep(100);
     }
   }
 }

@@ -197,7 +197,7 @@ class KafkaHostTest {
   /** A partition with a short backlog is up to date at once, while the other has hours of it left. */
   @Test
   void noPartitionMakesAnothersBacklogLate() throws Exception {
-    int batches = 20_000;
+    int batches = 8_000;
     long nowS = System.currentTimeMillis() / 1000;
     List<ProducerRecord<String, byte[]>> backlog = new ArrayList<>();
     for (int i = 1; i <= batches; i++) {

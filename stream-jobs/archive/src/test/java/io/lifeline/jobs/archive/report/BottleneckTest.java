@@ -15,7 +15,7 @@ class BottleneckTest {
 
   @TempDir Path directory;
 
-  private final CopySimulation copy = new CopySimulation(2_000);
+  private final CopySimulation copy = new CopySimulation(1_000);
 
   private Report answer() throws Exception {
     copy.archive(directory);

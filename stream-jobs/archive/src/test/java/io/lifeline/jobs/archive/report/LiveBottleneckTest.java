@@ -37,7 +37,7 @@ class LiveBottleneckTest {
     "disk-read, 4, 16, 64", "network, 4, 16, 64", "disk-write, 4, 16, 64", "none, 4, 16, 64",
   })
   void theJobAndTheReportAgree(String slow, int queue, int sendBuffer, int receiveBuffer) throws Exception {
-    CopySimulation copy = new CopySimulation(2_000);
+    CopySimulation copy = new CopySimulation(1_000);
     copy.queueBlocks = queue;
     copy.sendBufferBlocks = sendBuffer;
     copy.receiveBufferBlocks = receiveBuffer;
