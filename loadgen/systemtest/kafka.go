@@ -11,18 +11,20 @@ import (
 
 // InstallKafka fetches Kafka's jars if they are missing, with the repository's own script; concurrent callers wait for each other.
 // A test must call it before broker.Start. It also disables the optimising compiler of the Java machines that this process
-// starts: a broker that lives for seconds costs a third less processor time without it.
+// starts, and gives them the classes that the script keeps ready: a broker that lives for seconds costs half the processor time so.
 func InstallKafka() error {
-	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1"); err != nil {
-		return err
-	}
 	_, here, _, known := runtime.Caller(0)
 	if !known {
 		return errors.New("this test program does not know where its sources are")
 	}
-	script := filepath.Join(filepath.Dir(here), "../../scripts/broker")
-	if said, err := exec.Command(script, "install", "kafka").CombinedOutput(); err != nil {
+	root := filepath.Join(filepath.Dir(here), "../..")
+	if said, err := exec.Command(filepath.Join(root, "scripts/broker"), "install", "kafka").CombinedOutput(); err != nil {
 		return fmt.Errorf("fetching Kafka: %w: %s", err, said)
 	}
-	return nil
+	options := "-XX:TieredStopAtLevel=1"
+	// One per JVM that was ever used here: which is this one's, only the script knows.
+	if classes, err := filepath.Glob(filepath.Join(root, "build/deps/kafka/classes-*.jsa")); err == nil && len(classes) == 1 {
+		options += " -XX:SharedArchiveFile=" + classes[0]
+	}
+	return os.Setenv("JAVA_TOOL_OPTIONS", options)
 }

@@ -113,15 +113,29 @@ kafka_options() {
   options+=(${LIFELINE_TEST_JAVA:-})
 }
 
+# kafka_format: what Kafka's tool writes differs between two nodes by its ids alone, and a start of Java is a fifth of Kafka's: the
+# tool runs once per version, and later nodes get copies with ids of their own.
 kafka_format() {
-  [[ -f $DIR/data/meta.properties ]] && return
-  local cluster options
-  kafka_options
-  cluster=$(head -c 16 /dev/urandom | base64 | tr '+/' 'ab' | tr -d '=')
-  java "${options[@]}" -XX:TieredStopAtLevel=1 kafka.tools.StorageTool format --cluster-id "$cluster" \
-    --config "$DIR/server.properties" >"$DIR/format.log" 2>&1 ||
-    die "Kafka's storage could not be formatted, see $DIR/format.log"
+  [[ ! -f $DIR/data/meta.properties ]] || return 0
+  local formatted=$DEPS/kafka/formatted options
+  if [[ ! -d $formatted ]]; then
+    kafka_options
+    java "${options[@]}" -XX:TieredStopAtLevel=1 kafka.tools.StorageTool format --cluster-id "$(kafka_id)" \
+      --config "$DIR/server.properties" >"$DIR/format.log" 2>&1 ||
+      die "Kafka's storage could not be formatted, see $DIR/format.log"
+    cp -r "$DIR/data" "$formatted.$$"
+    mv -T "$formatted.$$" "$formatted" 2>/dev/null || rm -rf "$formatted.$$" # another start was first
+    return
+  fi
+  mkdir -p "$DIR/data"
+  cp "$formatted/bootstrap.checkpoint" "$DIR/data/"
+  sed "s/^cluster\.id=.*/cluster.id=$(kafka_id)/; s/^directory\.id=.*/directory.id=$(kafka_id)/" "$formatted/meta.properties" \
+    >"$DIR/data/meta.properties.new"
+  mv "$DIR/data/meta.properties.new" "$DIR/data/meta.properties"
 }
+
+# kafka_id: 16 random bytes in base64 as Kafka writes them; one that begins with a dash is none.
+kafka_id() { printf 'A%s\n' "$(head -c 16 /dev/urandom | base64 | tr '+/' '-_' | cut -c 2-22)"; }
 
 # broker_command OPTION...: with these options of the JVM beside its own.
 broker_command() {

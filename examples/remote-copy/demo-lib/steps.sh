@@ -179,14 +179,26 @@ archived_events() {
     tail -n 1 | grep -o '[0-9]*' || echo 0
 }
 
+# wait_for_news: until the archive has other files than at the last call, for five seconds at most. A question costs a start of Java.
+LAST_SEEN=''
+wait_for_news() {
+  local seen deadline=$((SECONDS + 5))
+  while seen=$(find "$ARCHIVE" -type f -printf '%p %s %T@\n' 2>/dev/null | sort || true) && [[ $seen == "$LAST_SEEN" ]] && ((SECONDS < deadline)); do
+    sleep 0.2
+  done
+  LAST_SEEN=$seen
+}
+
 wait_for_archive() {
   local deadline=$((SECONDS + 300)) archived
+  wait_for_news # what is there now is hardly all
+  wait_for_news
   while archived=$(archived_events) && ((archived < EMITTED)); do
     progress "$archived of $EMITTED events"
     kill -0 "$DEV_PID" 2>/dev/null || fail_with_log "$LOGS/dev.log" "the stream jobs ended early"
     ((SECONDS < deadline)) ||
       fail_with_log "$LOGS/dev.log" "after 300 s the archive holds $archived of $EMITTED events"
-    sleep 0.5
+    wait_for_news
   done
   progress_done
   detail "$archived of $EMITTED events"
