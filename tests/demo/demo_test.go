@@ -87,11 +87,6 @@ func expectPage(t *testing.T, said, output string) {
 	}
 }
 
-func TestTheDemoEndsWithBooksThatBalance(t *testing.T) {
-	harness.System(t)
-	runDemo(t, t.TempDir(), "SIZE=40M")
-}
-
 // The slow step takes 4 MB/s, a hundredth of what the other ones do, so that a busy machine does not make one of those the
 // slowest. Files are copied from memory to memory: a disk may be that slow.
 func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {

@@ -335,7 +335,7 @@ class LifelineCat(unittest.TestCase):
 
     def test_a_flipped_bit_costs_its_batch_alone(self):
         whole = [bytearray(encode(one)) for one in run_of([1, 2, 3])]
-        for position in range(0, len(whole[1]), 7):
+        for position in range(0, len(whole[1]), 31 if SANITIZED else 7):
             flipped = bytearray(whole[1])
             flipped[position] ^= 1 << position % 8
             result = self.cat("--json", stdin=bytes(whole[0] + flipped + whole[2]))
@@ -356,16 +356,19 @@ class LifelineCat(unittest.TestCase):
         self.assertEqual(self.cat(stdin=first + second[:150] + third).values(), [0, 1, 2, 6, 7, 8])
 
     def test_every_vector_is_printed_or_refused(self):
-        for path in sorted((VECTORS / "valid").glob("*.llb")):
-            for order in ("--sort", "--unsorted"):
+        def ways(number, *all_of_them):  # a sanitizer, under which a start costs much, sees each vector one way
+            return all_of_them if not SANITIZED else all_of_them[number % len(all_of_them):][:1]
+
+        for number, path in enumerate(sorted((VECTORS / "valid").glob("*.llb"))):
+            for order in ways(number, "--sort", "--unsorted"):
                 result = self.cat("--json", order, path)
                 meaning = json.loads(path.with_suffix(".json").read_text())
                 self.assertEqual(len(result.events()), len(meaning["events"]), path.name)
                 times = [int(event["time_ns"]) for event in meaning["events"]]
                 self.assertEqual([e["ts_ns"] for e in result.events()], sorted(times) if order == "--sort" else times)
                 self.assertEqual(result.report()["damaged_bytes"], 0, path.name)
-        for path in sorted((VECTORS / "invalid").glob("*.llb")):
-            for style in ("json", "bp", "ulm"):
+        for number, path in enumerate(sorted((VECTORS / "invalid").glob("*.llb"))):
+            for style in ways(number, "json", "bp", "ulm"):
                 result = self.cat("-f", style, path)
                 self.assertIn(result.status, (0, 1), path.name)
                 if path.stat().st_size > 0:
