@@ -35,7 +35,7 @@ static bool contains(const struct dl_phdr_info *object, uintptr_t address) {
 static int look(struct dl_phdr_info *object, size_t bytes, void *given) {
   search *found = given;
   (void)bytes;
-  if (contains(object, (uintptr_t)ll_shutdown)) found->is_of_library = contains(object, found->function);
+  if (strstr(object->dlpi_name, "/liblifeline.so") != NULL) found->is_of_library = contains(object, found->function);
   if (strstr(object->dlpi_name, "/libcrypto.so") != NULL) found->has_crypto = true;
   return 0;
 }

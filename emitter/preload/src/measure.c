@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "last.h"
+#include "library.h"
 #include "page.h"
 #include "say.h"
 #include "stack.h"
@@ -161,7 +162,7 @@ __attribute__((noinline, cold)) static bool wake(bool masked_wait) {
     ready = __atomic_load_n(&io_page->calls, __ATOMIC_RELAXED) >= FORKED_CALLS ||
             monotonic_ns() - io_page->began_ns > FORKED_NS;
   }
-  ready = ready && io_is_here() && has_our_pid() && may_start_here(masked_wait);
+  ready = ready && io_is_here() && has_our_pid() && may_start_here(masked_wait) && io_library_is_there();
   if (ready) start_emitter();
   return ready;
 }
@@ -389,6 +390,7 @@ static void report(void *unused, double tick_ns) {
 static bool wiped_by_kernel;
 
 static void after_fork(void) {
+  io_library_after_fork_in_child();
   if (!wiped_by_kernel) memset(io_page, 0, sizeof *io_page);
   io_targets_after_fork();
 }
@@ -406,12 +408,14 @@ __attribute__((constructor)) static void start(void) {
       io_shared = mmap(NULL, sizeof *io_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
       ready = io_shared != MAP_FAILED && io_targets_create(&settings);
     }
+    bool emits = ready && io_targets_of_run() == NULL;
+    if (emits && !io_library_load()) return;
     if (ready) {
       choose_calipers();
       wiped_by_kernel = madvise(io_page, sizeof *io_page, MADV_WIPEONFORK) == 0;
-      pthread_atfork(NULL, NULL, after_fork);
+      pthread_atfork(io_library_before_fork, io_library_after_fork_in_parent, after_fork);
       begin_life();
-      if (io_targets_of_run() == NULL) prepare_emitter();
+      if (emits) prepare_emitter();
       io_page->state = IO_LOADED;
       interval = 1;
       __atomic_store_n(&io_on, 1, __ATOMIC_RELEASE);

@@ -4,8 +4,8 @@
  *     return CALL(read)(fd, buffer, bytes);
  *   }
  *
- * All are looked up when the preload is loaded. Constructors of other objects may call earlier: then it is looked up
- * in the call. */
+ * Each is looked up in its first call, since a process has a few of them: without a lock, and without memory.
+ */
 #ifndef LIFELINE_PRELOAD_REAL_H
 #define LIFELINE_PRELOAD_REAL_H
 
