@@ -24,7 +24,7 @@ static const char usage[] =
     "Usage: lifeline-run [OPTIONS] PROGRAM [ARGUMENT...]\n"
     "\n"
     "Runs a program and measures its I/O, and that of its children, without changing it: durations, bytes\n"
-    "and rates per kind of descriptor (calipers disk.read, net.send ...), and per file and peer (io.target).\n"
+    "and rates per kind of descriptor (calipers disk.read, net.send ...), and per file and peer (io.run).\n"
     "\n"
     "  --for LIST        what to measure: disk, net, pipe, other, wait, fsync, or calipers by name (all)\n"
     "  --url URL         the sink (LIFELINE_URL)\n"
@@ -32,7 +32,7 @@ static const char usage[] =
     "  --names HOW       names of files and peers: full, hash (keyed, see --key-file), none (full)\n"
     "  --key-file FILE   key of hashed names, made if missing (~/.config/lifeline/names.key)\n"
     "  --redact GLOB     files to report as \"(redacted)\"; may be given several times\n"
-    "  --emitters WHICH  processes that are emitters: all, or long, those that live for a second (all)\n"
+    "  --emitters WHICH  processes that are emitters: long, those that live for a second, or all (long)\n"
     "  --targets N       how many files and peers to report at once, 0 to 1024; the rest is summed up (1024)\n"
     "  --help, --version\n"
     "\n"
@@ -237,8 +237,9 @@ int main(int argc, char **argv) {
   bool harmful = false;
   const char *why = program_find(argv[optind], file, sizeof file) ? program_unmeasurable(file, &harmful) : NULL;
   if (why != NULL) fprintf(stderr, "lifeline-run: warning: %s is not measured: %s\n", argv[optind], why);
-  bool only_long = wanted.emitters != NULL && strcmp(wanted.emitters, "long") == 0 && find_preload(preload);
-  if (only_long && settings.on && !run_agent_start(&settings, seconds_of(wanted.interval), argv[optind]))
+  bool only_long = (wanted.emitters == NULL || strcmp(wanted.emitters, "long") == 0) && find_preload(preload);
+  bool all = only_long && settings.on && !run_agent_start(&settings, seconds_of(wanted.interval), argv[optind]);
+  if (all && wanted.emitters != NULL)
     warn("every process is an emitter: --emitters long needs 4 MB in /dev/shm, and not to be process 1", "");
   if (!find_preload(preload))
     warn("the program is not measured: liblifeline-preload.so is not installed beside the library", "");

@@ -65,7 +65,7 @@ LL_EVENT(net_socket, "net.socket", LL_INFO,
 
 /* I/O of unmodified programs */
 
-/* what a program did with one file or peer in an interval, by one kind of operation */
+/* what a process under `lifeline run --emitters all` did with one file or peer in an interval, by one kind of operation */
 LL_EVENT(io_target, "io.target", LL_INFO,
          (u32, target, ""),
          (string, operation, ""),
@@ -79,7 +79,7 @@ LL_EVENT(io_target, "io.target", LL_INFO,
          (u64, errors, ""),
          (u32, open, ""));
 
-/* what all processes of one program in a run did with one file or peer, by one kind of operation; from the agent of `lifeline run --emitters long`, once per interval, instead of `io.target`. Processes that were killed are included */
+/* what all processes of one program in a run did with one file or peer, by one kind of operation; from the agent of `lifeline run`, once per interval. Processes that were killed are included */
 LL_EVENT(io_run, "io.run", LL_INFO,
          (string, process, ""),
          (string, operation, ""),

@@ -16,7 +16,7 @@ def clean_environment():
 
 
 class Preloaded(unittest.TestCase):
-    emitters = None  # which processes are; as a rule all
+    emitters = "all"
 
     def setUp(self):
         # Programs that change their user must reach it, which a private TMPDIR would forbid.
@@ -28,8 +28,7 @@ class Preloaded(unittest.TestCase):
         self.environment = clean_environment() | {"LIFELINE_RING_DIR": str(self.rings)}
 
     def command(self, *program, options=(), url=None):
-        which = ["--emitters", self.emitters] if self.emitters else []
-        return [BIN / "lifeline-run", "--url", url or f"file://{self.out}", *which, *map(str, options), "--", *map(str, program)]
+        return [BIN / "lifeline-run", "--url", url or f"file://{self.out}", "--emitters", self.emitters, *map(str, options), "--", *map(str, program)]
 
     def run_measured(self, *program, options=(), status=0, url=None, environment=(), timeout=100, **more):
         """Runs the program to its end; its standard error must have no line of ours."""

@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -123,6 +124,58 @@ class RunsTest(Preloaded):
         wait_until(lambda: any(event["type"] == "io.run" and (event["operation"], event["count"], event["open"]) == ("pipe.read", 0, 1)
                                for event in self.events()), "report of the hanging read")
         running.kill()
+
+    def copies(self, count, name=""):
+        return f"dd if=/dev/zero of={self.data}{name} bs={BLOCK} count={count} status=none"
+
+    def test_a_run_within_a_run_has_a_table_of_its_own(self):
+        inner = " ".join(map(str, self.command("sh", "-c"))) + f" '{self.copies(5, 1)}'"
+        self.run_measured("sh", "-c", f"{self.copies(3, 0)}; {inner}; {self.copies(4, 2)}")
+        self.assertEqual(self.sums("disk.write", "dd"), {f"{self.data}0": 3 * BLOCK, f"{self.data}1": 5 * BLOCK, f"{self.data}2": 4 * BLOCK})
+        self.assertEqual(len({event["pid"] for event in self.events() if event["type"] == "io.run"}), 2)
+
+    def test_a_build_is_counted_to_the_byte(self):
+        (self.folder / "Makefile").write_text("program: " + " ".join(f"{i}.o" for i in range(8)) + "\n\tcat $^ > $@\n%.o: %.c\n\tcc -c -o $@ $<\n")
+        for i in range(8):
+            (self.folder / f"{i}.c").write_text(f"#include <stdio.h>\nint f{i}(void) {{ return puts(__FILE__); }}\n")
+        self.run_measured("make", "-s", "-j4", "-C", self.folder)
+        objects = [self.folder / f"{i}.o" for i in range(8)]
+        self.assertEqual({name: nbytes for name, nbytes in self.sums("disk.read", "cat").items() if name.endswith(".o")},
+                         {str(file): file.stat().st_size for file in objects})
+        self.assertEqual(self.sums("disk.write", "cat"), {str(self.folder / "program"): sum(file.stat().st_size for file in objects)})
+
+    def test_an_unreachable_broker_leaves_the_sums_to_a_recovery(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            url = f"nats://127.0.0.1:{unused.getsockname()[1]}"
+        self.run_measured("sh", "-c", f"{self.copies(6)}; kill -9 $$", url=url, status=-signal.SIGKILL)
+        self.end()
+        subprocess.run([BIN / "lifeline-recover", "--ring-dir", self.rings, "--url", f"file://{self.out}"], env=self.environment, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertEqual(self.sums("disk.write", "dd"), {str(self.data): 6 * BLOCK})
+
+    def test_a_main_thread_that_ends_before_others(self):
+        program = self.script(f"""
+            import ctypes, os, threading, time
+            def work():
+                while open("/proc/self/stat").read().rpartition(")")[2].split()[0] != "Z":
+                    time.sleep(0.01)
+                os.write(os.open({str(self.data)!r}, os.O_CREAT | os.O_WRONLY, 0o600), bytes({BLOCK}))
+                os._exit(3)
+            threading.Thread(target=work).start()
+            ctypes.CDLL(None).pthread_exit(None)
+            """)
+        self.run_measured(PYTHON, program, status=3)
+        self.assertEqual(self.sums("disk.write"), {str(self.data): BLOCK})
+
+    def test_a_process_that_cannot_see_the_table_is_an_emitter_or_harmless(self):
+        self.run_measured("sh", "-c", f"{self.copies(1, 0)}; LIFELINE_RUN_PAGE=/nonexistent {self.copies(2, 1)}")
+        self.assertEqual(self.sums("disk.write", "dd"), {f"{self.data}0": BLOCK})
+        self.assertEqual(self.targets("disk.write", "dd")[f"{self.data}1"]["nbytes"], 2 * BLOCK)
+        if os.getuid() == 0:
+            self.folder.chmod(0o777)
+            self.run_measured("setpriv", "--reuid", "65534", "--clear-groups", *self.copies(3, 2).split())
+            self.assertEqual(Path(f"{self.data}2").stat().st_size, 3 * BLOCK)
 
     def test_a_killed_first_process_loses_nothing(self):
         for number in (signal.SIGKILL, signal.SIGTERM):

@@ -15,7 +15,7 @@ MODES = {
     "without": "the server alone",
     "off": "with the preload, but without a URL",
     "triggers": "everything switched off, and a trigger file that is read each second (the paper's un-activated)",
-    "calipers": "sums per kind of descriptor, and per file and peer (the default of `lifeline run`)",
+    "calipers": "sums per kind of descriptor, and per file and peer (`lifeline run --emitters all`)",
     "events": "every operation",
 }
 KINDS = ("disk", "net", "pipe", "wait")
@@ -92,7 +92,7 @@ class Running(Daemon):
 def running(server, mode, folder):
     """The server in this mode, ready, and without a session yet."""
     port = free_port()
-    prefix = [] if mode in ("without", "off") else [BIN / "lifeline-run", "--url", "null:", "--"]
+    prefix = [] if mode in ("without", "off") else [BIN / "lifeline-run", "--emitters", "all", "--url", "null:", "--"]
     with open(folder / "log", "wb") as log:
         found = Running(server, subprocess.Popen([*prefix, *command(server, folder, port)], env=environment(mode, folder), stdout=log,
                                                  stderr=log), port)

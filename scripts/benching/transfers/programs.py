@@ -84,6 +84,7 @@ http {{
 }}
 """
 PORT = 8080  # in a namespace of our own
+RUN = [BIN / "lifeline-run", "--emitters", "all"]
 
 
 def web_copy(ends, streams, stack, address):
@@ -91,8 +92,8 @@ def web_copy(ends, streams, stack, address):
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lifeline-nginx.")))
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, listen=f"{address}:{PORT}", source=ends.source))
     environment = {**ends.environment, "LIFELINE_RESOLUTION": "* summary interval=1s"}
-    server = started(stack, [BIN / "lifeline-run", "nginx", "-p", folder, "-c", folder / "nginx.conf"], ends.left, environment)
-    return [server, *(started(stack, [BIN / "lifeline-run", "curl", "-sS", "--retry", "50", "--retry-all-errors", "--retry-delay", "1", "-o",
+    server = started(stack, [*RUN, "nginx", "-p", folder, "-c", folder / "nginx.conf"], ends.left, environment)
+    return [server, *(started(stack, [*RUN, "curl", "-sS", "--retry", "50", "--retry-all-errors", "--retry-delay", "1", "-o",
                                f"{ends.destination}/{number}", f"http://{address}:{PORT}/{number}"], ends.right, environment)
                       for number in range(streams))]
 
