@@ -29,7 +29,7 @@ class QuantileFunctionTest {
 
   @Test
   void mergesToTheSameAsAllValuesTogether() {
-    Cases.each(200, any -> {
+    Cases.each(50, any -> {
       List<Double> one = values(any, 0, 255);
       List<Double> other = values(any, 1, 255);
       ByteBuffer together = aggregate(median, other);

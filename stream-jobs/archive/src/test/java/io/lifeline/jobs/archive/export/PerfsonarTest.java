@@ -133,7 +133,7 @@ class PerfsonarTest {
 
   @Test
   void manyConnectionsShareTheMemory() throws Exception {
-    int connections = 1_000;
+    int connections = 750;
     byte[][] batches = new byte[connections][];
     for (int i = 0; i < connections; i++) {
       batches[i] = connection(i + 2, 200);

@@ -57,9 +57,10 @@ class TailOnNatsTest extends TailOnBroker {
         .isEqualTo("the stream LIFELINE does not exist; create it with lifeline-setup (waiting)");
   }
 
-  /** What is selected does not depend on the broker: on Kafka one command has all options. */
+  /** By each of them alone. What is selected does not depend on the broker: on Kafka one command has all options. */
   @Test
-  void selectsByEachOfThemAlone() throws Exception {
+  @Override
+  void selectsByTypeProgramHostAndCondition() throws Exception {
     publishReads("copy");
     publishReads("move");
     publishFailed("copy");
