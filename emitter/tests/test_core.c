@@ -14,6 +14,7 @@
 #include "ring/validate.h"
 #include "route/harvest.h"
 #include "sink/destination.h"
+#include "sink/plugin.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void crc32c_is_that_of_rfc_3720(void **state) {
@@ -558,6 +560,39 @@ static void a_destination_has_no_secrets_and_may_change_its_servers(void **state
   assert_false(ll_destination_is_same("file:///a", "file:///b"));
 }
 
+static void say_nothing(void *ctx, ll_sink_log_level level, const char *message) {
+  (void)ctx, (void)level, (void)message;
+}
+
+static void take_note(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
+  (void)token, (void)outcome, (void)why;
+  ++*(int *)ctx;
+}
+
+/* So an ending program does not wait for it. */
+static void a_file_that_could_never_be_written_is_not_reached(void **state) {
+  (void)state;
+  test_directory directory;
+  test_directory_make(&directory);
+  char url[300], folder[200], why[200];
+  int done = 0;
+  snprintf(folder, sizeof folder, "%s/missing", directory.path);
+  snprintf(url, sizeof url, "file://%s/events.llb", folder);
+  const ll_sink_host host = {.url = url, .ctx = &done, .log = say_nothing, .done = take_note};
+  ll_sink *sink = ll_sink_file.open(&host, why, sizeof why);
+  assert_non_null(sink);
+  static const uint8_t batch[64];
+  assert_true(ll_sink_file.reached(sink));
+  assert_int_equal(ll_sink_file.send(sink, 1, batch, sizeof batch, 0, 1), LL_SINK_BUSY);
+  assert_false(ll_sink_file.reached(sink));
+  assert_int_equal(mkdir(folder, 0700), 0);
+  assert_int_equal(ll_sink_file.send(sink, 1, batch, sizeof batch, 0, 1), LL_SINK_OK);
+  assert_int_equal(done, 1);
+  assert_true(ll_sink_file.reached(sink));
+  ll_sink_file.close(sink);
+  test_directory_remove(&directory);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_is_that_of_rfc_3720),
@@ -582,6 +617,7 @@ int main(void) {
       cmocka_unit_test(an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file),
       cmocka_unit_test(the_lowest_memory_limit_of_all_control_groups_counts),
       cmocka_unit_test(a_destination_has_no_secrets_and_may_change_its_servers),
+      cmocka_unit_test(a_file_that_could_never_be_written_is_not_reached),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* A long outage of the sink: capacity of the budget, and reports of dropped events. */
 #include "support.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <lifeline/lifeline.h>
 #include <pthread.h>
@@ -308,6 +309,33 @@ static void a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink(void **state) 
   expect_success(lose_events_to_a_full_filesystem);
 }
 
+/* No slot for a batch can be had, so none is in flight. */
+static void end_on_a_full_filesystem(void) {
+  ll_options options = LL_OPTIONS_INIT;
+  options.log = hear;
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("none", directory.rings, "tmpfs", 0, "size=4m,mode=700") != 0)
+    exit(SKIPPED);
+  if (ll_init(&options) != 0) exit(2);
+  ll_emit(number, 1);
+  char path[200], zeros[4096] = "";
+  snprintf(path, sizeof path, "%s/full", directory.rings);
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  while (write(fd, zeros, sizeof zeros) > 0) {
+  }
+  close(fd);
+  ll_emit(number, 2);
+  if (ll_shutdown(100) != ETIMEDOUT) exit(3);
+  if (!was_heard("are kept in ")) exit(4);
+}
+
+static void what_a_full_filesystem_keeps_in_the_rings_is_told(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(directory.rings, 0700), 0);
+  test_use_sink(&directory, "tide");
+  expect_success(end_on_a_full_filesystem);
+}
+
 static void see_all_refused(void) {
   emit_many();
   set_away(false);
@@ -343,6 +371,7 @@ int main(void) {
       TEST(no_more_than_one_batch_tries_the_sinks_limit),
       TEST(a_loss_is_reported_when_it_begins_and_when_it_is_over),
       TEST(a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink),
+      TEST(what_a_full_filesystem_keeps_in_the_rings_is_told),
       TEST(a_sink_that_refuses_all_of_an_outage_does_not_stop_the_emitter),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static int start_incarnation(void) {
   emitter->closing = 0;
   life->opened = life->stopped = false;
   life->stop_wanted = 0;
-  life->end.undelivered = 0;
+  life->end = (ll_streams_end){.left = LL_LEFT_NOTHING};
   life->flush_wanted = life->flush_done = 0;
   ll_streams_start(&config->streams);
   store_release(&emitter->sensitive->alive, 1);
@@ -222,16 +222,18 @@ int ll_flush(unsigned timeout_ms) {
   ll_wake_harvester();
   while (life->flush_done < ticket && !life->stopped && wait_until(&before, deadline_ns)) {
   }
-  int error = life->flush_done < ticket && !life->stopped ? ETIMEDOUT : life->end.undelivered > 0 ? ETIMEDOUT : 0;
+  bool late = life->stopped ? life->end.left != LL_LEFT_NOTHING : life->flush_done < ticket;
   ll_unlock(&before);
-  return error;
+  return late ? ETIMEDOUT : 0;
 }
 
 /* Logs what a shutdown leaves undelivered, and where. With the lock held. */
 static void report_left(void) {
   uint32_t batches = life->stopped ? life->end.undelivered : ll_streams_in_flight();
   char what[80] = "the sink does not close; events that it did not accept";
-  if (batches > 0)
+  if (life->stopped && batches == 0)
+    snprintf(what, sizeof what, "there is no room for a batch of the last events; they");
+  else if (batches > 0)
     snprintf(what, sizeof what, "events are not acknowledged yet (%u batch%s); they", batches, batches > 1 ? "es" : "");
   if (life->stopped && life->end.left == LL_LEFT_IN_SPOOL)
     ll_log(LL_LOG_WARN, "%s are kept in the spool %s for the next start, lifeline-recover or lifeline-spool drain",
@@ -265,7 +267,7 @@ int ll_shutdown(unsigned timeout_ms) {
   }
   while (!life->stopped && wait_until(&before, deadline_ns)) {
   }
-  bool left = !life->stopped || life->end.undelivered > 0;
+  bool left = !life->stopped || life->end.left != LL_LEFT_NOTHING;
   if (left) report_left();
   ll_unlock(&before);
   ll_sessions_close();

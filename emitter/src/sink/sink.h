@@ -94,8 +94,8 @@ typedef struct ll_sink_plugin {
    * missing or unreadable is logged once and retried periodically; it never delays batches. */
   void (*watch)(ll_sink *sink);
 
-  /* Whether a connection ever existed: an exiting program no longer waits for a broker that it never reached. NULL in a
-   * sink without connections. */
+  /* Whether a connection ever existed: an exiting program no longer waits for a broker, or a file, that it never
+   * reached. NULL in a sink that is always there. */
   bool (*reached)(ll_sink *sink);
 
   /* Number of threads of this process that all sinks of the kind own, those of client libraries included. A process in

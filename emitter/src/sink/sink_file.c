@@ -30,6 +30,7 @@ struct ll_sink {
   char path[PATH_MAX];
   ino_t inode;
   off_t whole; /* end of the known whole batches */
+  bool written;
   bool in_trouble;
 };
 
@@ -149,6 +150,7 @@ static ll_sink_status file_send(ll_sink *sink, uint64_t token, const uint8_t *ba
     return LL_SINK_BUSY;
   }
   sink->in_trouble = false;
+  sink->written = true;
   sink->host->done(sink->host->ctx, token, LL_SINK_ACKED, NULL);
   return LL_SINK_OK;
 }
@@ -162,6 +164,10 @@ static size_t file_max_batch_bytes(ll_sink *sink) {
 static void file_close(ll_sink *sink) {
   free(sink);
 }
+/* A folder that is missing, or forbidden, will be so in five seconds too. */
+static bool file_reached(ll_sink *sink) {
+  return sink->written || !sink->in_trouble;
+}
 
 const ll_sink_plugin ll_sink_file = {
     .abi = LL_SINK_ABI,
@@ -171,4 +177,5 @@ const ll_sink_plugin ll_sink_file = {
     .poll = file_poll,
     .max_batch_bytes = file_max_batch_bytes,
     .close = file_close,
+    .reached = file_reached,
 };

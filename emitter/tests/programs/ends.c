@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -184,59 +183,7 @@ static int a_child_leaves_at_once(void) {
   return 0;
 }
 
-/* --- ends that call no exit handlers, or others than exit does --- */
-
-static int leaves_without_handlers(void) {
-  emit(1, 2 * EACH);
-  require_crash_safety();
-  _exit(7);
-}
-
-static int is_quick(void) {
-  emit(1, 2 * EACH);
-  require_crash_safety();
-  quick_exit(7);
-}
-
-static int aborts(void) {
-  emit(1, 2 * EACH);
-  require_crash_safety();
-  abort();
-}
-
-static int is_killed(void) {
-  emit(1, 2 * EACH);
-  require_crash_safety();
-  return raise(SIGKILL);
-}
-
-/* The same process ID begins again, in another program. */
-static int becomes_another(void) {
-  emit(1, EACH);
-  require_crash_safety();
-  execl("/proc/self/exe", "ends", "is-the-other", NULL);
-  return 97;
-}
-
-static int is_the_other(void) {
-  emit(EACH + 1, EACH);
-  return 7;
-}
-
-static int becomes_a_daemon(void) {
-  emit(1, EACH);
-  require(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "prctl");
-  pid_t child = fork();
-  if (child == 0) {
-    require(daemon(1, 1) == 0, "daemon");
-    emit(EACH + 1, EACH);
-    exit(7);
-  }
-  int status, daemons = 0;
-  for (pid_t ended; (ended = wait(&status)) > 0;)
-    if (ended != child) daemons += WIFEXITED(status) && WEXITSTATUS(status) == 7;
-  return daemons == 1 ? 0 : 1;
-}
+/* --- threads that exit --- */
 
 static void *exit_once_more(void *unused) {
   (void)unused;
@@ -341,13 +288,6 @@ static const struct {
     {"a-handler-forks", a_handler_forks},
     {"a-child-leaves-at-once", a_child_leaves_at_once},
     {"is-frozen-and-goes-on", is_frozen_and_goes_on},
-    {"leaves-without-handlers", leaves_without_handlers},
-    {"is-quick", is_quick},
-    {"aborts", aborts},
-    {"is-killed", is_killed},
-    {"becomes-another", becomes_another},
-    {"is-the-other", is_the_other},
-    {"becomes-a-daemon", becomes_a_daemon},
     {"two-threads-exit", two_threads_exit},
     {"standard-descriptors-are-closed", standard_descriptors_are_closed},
     {"all-descriptors-are-closed-midway", all_descriptors_are_closed_midway},
