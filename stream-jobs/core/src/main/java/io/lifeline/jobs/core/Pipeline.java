@@ -18,6 +18,7 @@ public final class Pipeline {
   private final StreamClock clock;
   private final RetentionClock retentionClock;
   private final Deduplicator deduplicator;
+  private final Placement placement;
   private final List<Job> jobs;
   private final BatchReader reader = new BatchReader();
   private final Metrics.Counter batches;
@@ -31,14 +32,22 @@ public final class Pipeline {
   /**
    * @param task identifies the host's task in metric labels
    * @param retentionMs how long a silent emitter is remembered: as long as the broker keeps its batches
+   * @param placement batches that belong to another task are rejected
    */
-  public Pipeline(String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics) {
-    this(task, state, retentionMs, jobs, metrics, System::nanoTime);
+  public Pipeline(
+      String task, KeyedState state, long retentionMs, Placement placement, List<Job> jobs, Metrics metrics) {
+    this(task, state, retentionMs, placement, jobs, metrics, System::nanoTime);
   }
 
   /** @param nanoTime usually {@code System::nanoTime} */
   Pipeline(
-      String task, KeyedState state, long retentionMs, List<Job> jobs, Metrics metrics, LongSupplier nanoTime) {
+      String task,
+      KeyedState state,
+      long retentionMs,
+      Placement placement,
+      List<Job> jobs,
+      Metrics metrics,
+      LongSupplier nanoTime) {
     this.clock = new StreamClock(state, nanoTime);
     this.retentionClock = new RetentionClock(state, nanoTime);
     this.deduplicator =
@@ -50,6 +59,7 @@ public final class Pipeline {
                 "Sequences forgotten because their route has too many gaps.",
                 "task",
                 task));
+    this.placement = placement;
     this.jobs = List.copyOf(jobs);
     this.batches = metrics.counter("lifeline_batches_total", "Batches accepted.", "task", task);
     this.events = metrics.counter("lifeline_events_total", "Events in accepted batches.", "task", task);
@@ -60,7 +70,8 @@ public final class Pipeline {
         "task",
         task);
     this.duplicates = metrics.counter("lifeline_duplicates_total", "Repeated batches absorbed.", "task", task);
-    this.rejected = metrics.counter("lifeline_rejected_total", "Corrupt or conflicting messages.", "task", task);
+    this.rejected =
+        metrics.counter("lifeline_rejected_total", "Corrupt, conflicting or misplaced messages.", "task", task);
     this.expired = metrics.counter("lifeline_expired_total", "Messages that retention removed unread.", "task", task);
     this.gaps =
         metrics.counter(
@@ -77,6 +88,11 @@ public final class Pipeline {
       return;
     }
     RouteKey route = RouteKey.of(reader);
+    String elsewhere = placement.elsewhere(route.incarnation(), position);
+    if (elsewhere != null) {
+      reject(identified(position, "misplaced", "batches of its emitter belong into " + elsewhere, route), output);
+      return;
+    }
     switch (deduplicator.check(route, reader.sequence(), reader.crc(), retentionClock.nowMs())) {
       case NEW -> {
         if (reader.isFinal()) {

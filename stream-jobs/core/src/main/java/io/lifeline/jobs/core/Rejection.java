@@ -6,7 +6,8 @@ import io.lifeline.codec.RejectedBatchException;
  * Reason for rejecting a message: a code, a position and a sentence. It never contains the rejected bytes, which are
  * untrusted; they can be read from the broker at the position.
  *
- * @param code a code of FORMAT.md, section 9, or {@code conflict}, {@code unverifiable} or {@code unsigned}
+ * @param code a code of FORMAT.md, section 9, or {@code conflict}, {@code unverifiable}, {@code misplaced} or
+ *     {@code unsigned}
  * @param offsetInMessage where in the message the error was found
  * @param batch the identity of a well-formed batch, as {@code incarnation-route-sequence}; else null
  */

@@ -32,7 +32,7 @@ class HostileBatchesTest {
 
   private final Metrics metrics = new Metrics();
   private final MemoryState state = new MemoryState();
-  private final Pipeline pipeline = new Pipeline("hostile", state, 86_400_000, jobs(), metrics);
+  private final Pipeline pipeline = new Pipeline("hostile", state, 86_400_000, Placement.ANYWHERE, jobs(), metrics);
   private final Map<String, Integer> outcomes = new TreeMap<>();
   private long offset;
   private long honest;

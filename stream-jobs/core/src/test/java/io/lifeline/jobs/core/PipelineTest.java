@@ -49,7 +49,7 @@ class PipelineTest {
   private final Recorder output = new Recorder();
   private final Metrics metrics = new Metrics();
   private final Pipeline pipeline =
-      new Pipeline("task", new MemoryState(), 86_400_000, List.of(first, second), metrics);
+      new Pipeline("task", new MemoryState(), 86_400_000, Placement.ANYWHERE, List.of(first, second), metrics);
 
   @Test
   void handsEveryNewBatchRewoundToEveryJob() {
@@ -83,6 +83,19 @@ class PipelineTest {
     assertThat(first.calls).containsExactly("accept 1 with 1");
   }
 
+  @Test
+  void rejectsWhatBelongsToAnotherTask() {
+    Placement placement = (emitter, position) -> position.partition() == 0 ? null : "partition 0";
+    Pipeline placed = new Pipeline("placed", new MemoryState(), DAY_MS, placement, List.of(first), metrics);
+    placed.accept(bytes(1, 5), new Position(1, 1, at(1, 1).brokerTimeMs()), output);
+    assertThat(first.calls).isEmpty();
+    assertThat(output.messages().get(0).value())
+        .contains("\"code\":\"misplaced\"", "belong into partition 0", "\"batch\":\"000000000000abcd0000000000000001-0-1\"");
+    placed.accept(bytes(1, 5), at(2, 1), output);
+    assertThat(first.calls).containsExactly("accept 1 with 1");
+    assertThat(metrics.text()).contains("lifeline_rejected_total{task=\"placed\"} 1\n");
+  }
+
   /** If a group's messages are interleaved with others', positions do not show how many of its own have expired. */
   @Test
   void countsWhatExpiredWhereAllOfItWasItsOwn() {
@@ -97,7 +110,7 @@ class PipelineTest {
   private long nanos;
 
   private Pipeline week(KeyedState state) {
-    return new Pipeline("week", state, 7 * DAY_MS, List.of(first), metrics, () -> nanos);
+    return new Pipeline("week", state, 7 * DAY_MS, Placement.ANYWHERE, List.of(first), metrics, () -> nanos);
   }
 
   /** Accepts a batch per hour, with broker timestamps that are wrong by the given time. */
@@ -181,7 +194,9 @@ class PipelineTest {
             times.add(nowMs);
           }
         };
-    Pipeline timed = new Pipeline("timed", new MemoryState(), DAY_MS, List.of(clock), metrics, () -> nanos);
+    Pipeline timed =
+        new Pipeline(
+            "timed", new MemoryState(), DAY_MS, Placement.ANYWHERE, List.of(clock), metrics, () -> nanos);
     for (int days : new int[] {-40, 40}) {
       long stampMs = System.currentTimeMillis() + days * DAY_MS;
       timed.accept(bytes(50 + days, 5), new Position(0, 50 + days, stampMs), output);
@@ -218,7 +233,8 @@ class PipelineTest {
             times.add(nowMs);
           }
         };
-    Pipeline timed = new Pipeline("timed", new MemoryState(), 86_400_000, List.of(clock), metrics);
+    Pipeline timed =
+        new Pipeline("timed", new MemoryState(), 86_400_000, Placement.ANYWHERE, List.of(clock), metrics);
     timed.punctuate(output);
     assertThat(times).isEmpty();
     timed.accept(bytes(1, 5), at(1, 3), output);

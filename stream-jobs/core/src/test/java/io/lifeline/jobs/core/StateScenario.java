@@ -60,7 +60,14 @@ final class StateScenario {
       }
     });
     pipeline =
-        new Pipeline("task", state, config.get(Keys.RETENTION).toMillis(), jobs, metrics, nanoTime::get);
+        new Pipeline(
+            "task",
+            state,
+            config.get(Keys.RETENTION).toMillis(),
+            Placement.ANYWHERE,
+            jobs,
+            metrics,
+            nanoTime::get);
   }
 
   private static JobConfig config() {

@@ -225,7 +225,13 @@ public final class JetStreamHost implements JobHost {
               taskSettings(),
               (state, life) ->
                   Intake.of(
-                      new Pipeline(name, state, retentionMs, List.of(make.over(group, state, life)), metrics),
+                      new Pipeline(
+                          name,
+                          state,
+                          retentionMs,
+                          nats.placement(group, groups),
+                          List.of(make.over(group, state, life)),
+                          metrics),
                       signatures),
               metrics,
               failure));

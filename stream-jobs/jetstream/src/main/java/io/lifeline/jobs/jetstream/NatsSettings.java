@@ -2,6 +2,7 @@ package io.lifeline.jobs.jetstream;
 
 import io.lifeline.codec.Fnv1a;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Placement;
 import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
@@ -86,6 +87,14 @@ final class NatsSettings {
   static int subject(Incarnation emitter) {
     byte[] bytes = ByteBuffer.allocate(16).putLong(emitter.high()).putLong(emitter.low()).array();
     return (int) Long.remainderUnsigned(Fnv1a.hash(bytes), SUBJECTS);
+  }
+
+  /** Returns which emitters belong to one group: those whose subject is among its {@link #subjects}. */
+  Placement placement(int group, int groups) {
+    return (emitter, position) -> {
+      int subject = subject(emitter);
+      return subject % groups == group ? null : "the subject " + url.path() + "." + subject;
+    };
   }
 
   /** Returns the subjects of one group: every {@code groups}-th of the sixteen. */

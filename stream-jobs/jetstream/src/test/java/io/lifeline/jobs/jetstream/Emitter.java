@@ -25,7 +25,7 @@ final class Emitter {
 
   Emitter(int number) {
     this.incarnation = new Incarnation(number, number);
-    this.subject = "lifeline.batches." + number % 16;
+    this.subject = "lifeline.batches." + NatsSettings.subject(incarnation);
   }
 
   long events() {

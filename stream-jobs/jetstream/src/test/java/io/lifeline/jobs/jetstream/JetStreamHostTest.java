@@ -125,6 +125,24 @@ class JetStreamHostTest {
     }
   }
 
+  @Test
+  void aBatchThatIsCopiedToEverySubjectCountsOnce() throws Exception {
+    Emitter emitter = new Emitter(1);
+    byte[] batch = emitter.nextBatch(false);
+    for (int subject = 0; subject < NatsSettings.SUBJECTS; subject++) {
+      jetStream.publish("lifeline.batches." + subject, batch);
+    }
+    emitter.publish(jetStream, 10, true);
+    try (JetStreamHost host = start("jobs", "summarise", "summarise.fields", "*:nbytes", "nats.groups", "4")) {
+      Map<String, JsonNode> rejected = OutputReader.await(connection, "lifeline.rejected", map -> map.size() == 12);
+      assertThat(rejected.values()).extracting(value -> value.get("code").textValue()).containsOnly("misplaced");
+      Map<String, JsonNode> summaries =
+          OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == emitter.events());
+      assertThat(totalCount(summaries)).isEqualTo((int) emitter.events());
+      assertThat(host.health().values()).containsOnly("running");
+    }
+  }
+
   /** Checksums that are no longer in memory are in the bucket, not in every checkpoint. */
   @Test
   void aConflictIsOneHoweverLateItComesAlsoAfterARestart() throws Exception {

@@ -62,6 +62,7 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
             task,
             state,
             settings.retention().toMillis(),
+            settings.places().task(context.taskId().partition(), state),
             plans.stream().map(plan -> job(plan, state)).toList(),
             settings.metrics());
     untopical =

@@ -100,7 +100,7 @@ public final class KafkaHost implements JobHost {
         new TopologySettings(
             String.join("+", streamJobs()),
             settings.batches(),
-            topics.partitions(),
+            new BatchPlaces(topics.partitions(), settings.earlierPartitions(), topics.logEnds()),
             config.get(Keys.NAMES_PREFIX),
             config.get(Keys.RETENTION),
             metrics,

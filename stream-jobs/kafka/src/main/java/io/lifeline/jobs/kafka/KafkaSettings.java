@@ -79,6 +79,11 @@ final class KafkaSettings {
     return signatures;
   }
 
+  /** Returns the numbers of partitions that the batch topic had before. */
+  List<Integer> earlierPartitions() {
+    return config.find(Keys.EARLIER_PARTITIONS).orElse(List.of()).stream().map(Integer::valueOf).toList();
+  }
+
   /** Returns the number of partitions of a new topic of decoded events. */
   int eventPartitions() {
     return config.get(Keys.DECODE_PARTITIONS);

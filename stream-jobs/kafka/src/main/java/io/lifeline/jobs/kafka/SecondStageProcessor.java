@@ -42,7 +42,7 @@ final class SecondStageProcessor<P> implements Processor<String, byte[], String,
     context = processorContext;
     KeyedState state = new StoreState(context.getStateStore(name(job)));
     stage = job.second(state);
-    clocks = new SourceClocks(state, settings.nanoTime(), settings.partitions(), job.idleNs());
+    clocks = new SourceClocks(state, settings.nanoTime(), settings.places().partitions(), job.idleNs());
     context.schedule(PUNCTUATION, PunctuationType.WALL_CLOCK_TIME, this::tick);
     early = new SharedMoments(context, this::publishWhatIsDue);
   }

@@ -103,8 +103,8 @@ final class StreamsRunner implements AutoCloseable {
       failure.complete(new HostException("the number of partitions of the batch topic has changed, and the state of the"
           + " stream jobs is divided by it: stop all instances, run kafka-streams-application-reset.sh with"
           + " --application-id " + application + " and --input-topics for the batch topic, or set"
-          + " kafka.application.id to a new name, then start again; the results of batches still on the broker are"
-          + " published again", reason));
+          + " kafka.application.id to a new name, then start again with the earlier number of partitions in"
+          + " batches.partitions.earlier; the results of batches still on the broker are published again", reason));
       return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
     }
     Throwable lasting = lasting(reason);

@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -269,6 +270,24 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
       }
     } catch (ExecutionException | TimeoutException e) {
       LOG.info("cannot find out whether {} has the broker's time: {}", settings.batches(), e.toString());
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  /** Returns the first offset after the last message of each partition of the batch topic. */
+  Map<Integer, Long> logEnds() {
+    Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+    for (int partition = partitions() - 1; partition >= 0; partition--) {
+      wanted.put(new TopicPartition(settings.batches(), partition), OffsetSpec.latest());
+    }
+    try {
+      Map<Integer, Long> ends = new HashMap<>();
+      admin.listOffsets(wanted).all().get(TIMEOUT_S, TimeUnit.SECONDS)
+          .forEach((partition, end) -> ends.put(partition.partition(), end.offset()));
+      return ends;
+    } catch (ExecutionException | TimeoutException e) {
+      throw new KafkaException("the ends of " + settings.batches() + " cannot be found", e);
     } catch (InterruptedException e) {
       throw interrupted(e);
     }

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  *
  * @param jobs the running jobs, as named in metrics, for example {@code summarise+ledger}
  * @param batches the batch topic
- * @param partitions number of partitions of the batch topic
+ * @param places which partitions batches belong into
  * @param prefix prefix of result topics
  * @param retention how long the broker keeps batches
  * @param batchesId returns the current ID of the batch topic; null if unknown
@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 record TopologySettings(
     String jobs,
     String batches,
-    int partitions,
+    BatchPlaces places,
     String prefix,
     Duration retention,
     Metrics metrics,

@@ -57,7 +57,7 @@ class JobsTopologyTest {
         new TopologySettings(
             "decode+summarise",
             "lifeline.batches",
-            1,
+            new BatchPlaces(1, List.of(), Map.of()),
             "lifeline",
             Duration.ofDays(7),
             metrics,

@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
@@ -201,15 +202,20 @@ class KafkaHostTest {
     long nowS = System.currentTimeMillis() / 1000;
     List<ProducerRecord<String, byte[]>> backlog = new ArrayList<>();
     for (int i = 1; i <= batches; i++) {
-      backlog.add(message(0, 1, i, i == batches, nowS - batches + i));
+      backlog.add(message(0, emitterIn(0), i, i == batches, nowS - batches + i));
     }
-    backlog.add(message(1, 2, 1, false, nowS));
+    backlog.add(message(1, emitterIn(1), 1, false, nowS));
     kafka.send(backlog);
     try (KafkaHost host = host("summarise", Map.of("summarise.fields", "*:nbytes"))) {
       host.start();
       awaitMetric("lifeline_summarise_values_total " + (batches + 1));
       assertThat(metrics.text()).contains("lifeline_summarise_late_values_total 0\n");
     }
+  }
+
+  private static long emitterIn(int partition) {
+    return LongStream.range(1, 100)
+        .filter(emitter -> BatchPlaces.partition(new Incarnation(0, emitter), 2) == partition).findFirst().orElseThrow();
   }
 
   /** Returns a batch of one read, stored by the broker at the time of the read. */
@@ -511,6 +517,25 @@ class KafkaHostTest {
     read(topic, 1);
     List<ConsumerRecord<String, String>> all = kafka.readAll(prefix + "." + topic);
     return all.get(all.size() - 1).value();
+  }
+
+  @Test
+  void aBatchThatIsCopiedToEveryPartitionCountsOnce() throws Exception {
+    long nowS = System.currentTimeMillis() / 1000;
+    Map<String, String> settings = Map.of("summarise.fields", "*:nbytes", "summarise.window", "1s");
+    try (KafkaHost host = host("summarise,ledger", settings)) {
+      host.start();
+      byte[] batch = Batches.reads(1, 1, true, nowS, 100, 300);
+      send(1, batch);
+      String topic = prefix + ".batches";
+      kafka.send(List.of(new ProducerRecord<>(topic, 0, Batches.key(1), batch),
+          new ProducerRecord<>(topic, 1, Batches.key(1), batch)));
+      assertThat(read("rejected", 1)).singleElement().extracting(ConsumerRecord::value).asString()
+          .contains("\"code\":\"misplaced\"", "\"batch\":\"" + Batches.key(1) + "-0-1\"");
+      await("the last word", () -> newest("ledger"), balance -> balance.contains("\"state\":\"final\","));
+      assertThat(newest("ledger")).contains("\"received\":2,");
+      assertThat(metrics.text()).contains("lifeline_summarise_values_total 2\n");
+    }
   }
 
   private void awaitMetric(String line) throws Exception {

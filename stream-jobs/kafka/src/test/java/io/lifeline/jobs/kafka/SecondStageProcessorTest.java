@@ -42,7 +42,7 @@ class SecondStageProcessorTest {
         new TopologySettings(
             "bottleneck",
             "lifeline.batches",
-            2,
+            new BatchPlaces(2, List.of(), Map.of()),
             "lifeline",
             Duration.ofDays(7),
             new Metrics(),

@@ -79,6 +79,12 @@ public final class Keys {
           "Groups of the 16 subjects, distributed evenly over instances; after a change jobs start over.");
   public static final ConfigKey<Duration> NATS_LEASE =
       key("nats.lease", DURATION_TYPE, "10s", "How long a silent instance keeps its tasks.");
+  public static final ConfigKey<List<String>> EARLIER_PARTITIONS =
+      key(
+          "batches.partitions.earlier",
+          listMatching("a comma-separated list of numbers", "[1-9][0-9]{0,4}"),
+          null,
+          "Kafka: how many partitions the batch topic had before it got more, for batches that were sent then.");
   public static final ConfigKey<Duration> CHECKPOINT_INTERVAL =
       key("checkpoint.interval", DURATION_TYPE, "1s", "Maximum time between two checkpoints.");
   public static final ConfigKey<Integer> CHECKPOINT_BATCHES =
