@@ -30,6 +30,9 @@ public abstract class PartitionWriter {
   /** Maximum number of late batches remembered, and compared with the archive at once. */
   private static final int MAX_LATE = 10_000;
 
+  /** Number of routes below which opening an archive settles none. */
+  private static final int MIN_IN_MEMORY = 1_000;
+
   private final int partition;
   private final RollOptions options;
   private final ArchiveFeed feed;
@@ -39,6 +42,7 @@ public abstract class PartitionWriter {
   private final Deque<LateBatch> late = new ArrayDeque<>();
   private final Deque<ArchiveFeed.Stored> underWay = new ArrayDeque<>();
   private final BatchReader reader = new BatchReader();
+  private int keptInMemory = MIN_IN_MEMORY;
   private String source;
   private boolean isLossAccepted;
   private long found;
@@ -68,6 +72,13 @@ public abstract class PartitionWriter {
   protected final void remember(RouteEntry route) {
     newestArchivedMs = Math.max(newestArchivedMs, route.lastBrokerTimeMs());
     route.forEachRun((first, last) -> deduplicator.seen(route.key(), first, last, route.lastBrokerTimeMs()));
+    if (route.finalBatch()) {
+      deduplicator.ends(route.key(), Long.parseUnsignedLong(route.lastSequence()));
+    }
+    if (deduplicator.inMemory() >= 2 * keptInMemory) {
+      deduplicator.settle();
+      keptInMemory = Math.max(MIN_IN_MEMORY, deduplicator.inMemory());
+    }
   }
 
   /**
@@ -262,6 +273,11 @@ public abstract class PartitionWriter {
         + " stream of the same name: it was recreated, so give it another archive");
   }
 
+  /** Returns the number of routes of which more than a few bytes are in memory. */
+  final int routesInMemory() {
+    return deduplicator.inMemory();
+  }
+
   final boolean isStored() {
     return to == stored;
   }
@@ -345,6 +361,7 @@ public abstract class PartitionWriter {
   private void collectAnew() {
     underWay.add(new ArchiveFeed.Stored(partition, batches, events, duplicates, rejected));
     checksums.clear();
+    deduplicator.settle();
     from = to;
     batches = 0;
     events = 0;
@@ -419,6 +436,9 @@ public abstract class PartitionWriter {
     }
     return switch (result) {
       case NEW -> {
+        if (reader.isFinal()) {
+          deduplicator.ends(route, reader.sequence());
+        }
         collect(reader, reader.columns(), route, position);
         batches++;
         events += reader.eventCount();

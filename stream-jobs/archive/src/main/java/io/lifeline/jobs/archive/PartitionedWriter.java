@@ -172,6 +172,11 @@ public final class PartitionedWriter implements ArchiveWriter {
     return writer;
   }
 
+  /** Returns the number of routes of which more than a few bytes are in memory. */
+  int routesInMemory() {
+    return (int) sum(PartitionWriter::routesInMemory);
+  }
+
   private static long heldBytes(PartitionWriter writer) {
     return writer.collectedBytes() + writer.storingBytes();
   }

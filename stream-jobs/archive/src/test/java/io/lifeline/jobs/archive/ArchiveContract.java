@@ -386,6 +386,36 @@ public abstract class ArchiveContract extends IdentityContract {
     }
   }
 
+  /** A program that has ended leaves a few bytes in memory; what it repeats is compared with the archive. */
+  @Test
+  void routesThatHaveEndedLeaveMemoryAndAreKnown() throws Exception {
+    int programs = 300;
+    try (PartitionedWriter writer = (PartitionedWriter) open()) {
+      for (int program = 0; program < programs; program++) {
+        writer.append(Archives.at(program), ended(program, 1));
+      }
+      writer.append(Archives.at(programs), Archives.serials(EMITTER, 1, 1));
+      assertThat(writer.routesInMemory()).isEqualTo(programs + 1);
+      writer.roll();
+      assertThat(writer.routesInMemory()).as("the one that has not ended").isEqualTo(1);
+      assertThat(writer.append(Archives.at(1_000), ended(7, 1))).isEqualTo(Appended.DUPLICATE);
+      assertThat(writer.append(Archives.at(1_001), ended(8, 2))).isEqualTo(Appended.DUPLICATE);
+      writer.roll();
+      assertThat(rejections).singleElement().extracting(rejection -> rejection.position().offset()).isEqualTo(1_001L);
+      assertThat(writer.routesInMemory()).isEqualTo(1);
+    }
+    try (PartitionedWriter writer = (PartitionedWriter) open()) {
+      assertThat(writer.append(Archives.at(1_002), ended(9, 1))).isEqualTo(Appended.DUPLICATE);
+      writer.roll();
+      assertThat(writer.routesInMemory()).isEqualTo(1);
+    }
+  }
+
+  private static byte[] ended(int program, long value) {
+    return Archives.batch(new Incarnation(77, program), 1).finalBatch(true).event(Archives.SERIAL, 1, value, 1)
+        .toByteArray();
+  }
+
   @Test
   void whatIsHeldStaysBelowItsLimit() throws Exception {
     long limit = 2 << 20;

@@ -1,10 +1,12 @@
 package io.lifeline.jobs.bench;
 
+import io.lifeline.codec.Fnv1a;
 import io.lifeline.codec.Incarnation;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.Nats;
 import io.nats.client.api.PublishAck;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -42,10 +44,15 @@ public interface BatchPublisher extends AutoCloseable {
 
     @Override
     public void publish(Incarnation emitter, byte[] batch) throws Exception {
-      inFlight.add(stream.publishAsync("lifeline.batches." + Math.floorMod(emitter.hashCode(), SUBJECTS), batch));
+      inFlight.add(stream.publishAsync("lifeline.batches." + subject(emitter), batch));
       if (inFlight.size() > MAX_IN_FLIGHT) {
         inFlight.remove().get();
       }
+    }
+
+    private static long subject(Incarnation emitter) {
+      byte[] bytes = ByteBuffer.allocate(16).putLong(emitter.high()).putLong(emitter.low()).array();
+      return Long.remainderUnsigned(Fnv1a.hash(bytes), SUBJECTS);
     }
 
     @Override

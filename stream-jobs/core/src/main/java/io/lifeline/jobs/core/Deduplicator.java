@@ -56,6 +56,7 @@ public final class Deduplicator {
   private final Metrics.Counter forgotten;
   private final StoredChecksums stored;
   private final RetiredRoutes retired;
+  private final SettledRoutes settled = new SettledRoutes();
   private final Map<RouteKey, Route> routes = new HashMap<>();
   private final Set<RouteKey> changed = new HashSet<>();
   private long nextExpiryMs;
@@ -94,11 +95,15 @@ public final class Deduplicator {
   /** As {@link #check}, but without recording a new batch, and only of routes in memory. */
   public Result look(RouteKey key, long sequence, int crc) {
     Route route = routes.get(key);
-    return route == null || !route.seen.contains(sequence) ? Result.NEW : checkAgain(key, route, sequence, crc);
+    if (route == null) {
+      long last = settled.last(key, newestMs - retentionMs);
+      return sequence != 0 && Long.compareUnsigned(sequence, last) <= 0 ? Result.UNKNOWN : Result.NEW;
+    }
+    return !route.seen.contains(sequence) ? Result.NEW : checkAgain(key, route, sequence, crc);
   }
 
   /** Records that a batch just found new is the route's last. */
-  void ends(RouteKey key, long sequence) {
+  public void ends(RouteKey key, long sequence) {
     routes.get(key).finalSequence = sequence;
   }
 
@@ -108,10 +113,22 @@ public final class Deduplicator {
         key,
         absent -> {
           byte[] value = retired.get(absent);
-          Route known = value == null ? new Route() : Route.decode(value);
+          Route known = value == null ? settled(absent) : Route.decode(value);
           known.isRetired = value != null;
           return nowMs - known.lastNewMs > retentionMs ? new Route() : known;
         });
+  }
+
+  /** Returns what is left of a route that was settled; an empty one if it was not. */
+  private Route settled(RouteKey key) {
+    Route route = new Route();
+    long last = settled.last(key, Long.MIN_VALUE);
+    if (last != 0) {
+      route.seen.addRun(1, last);
+      route.finalSequence = last; // so that it is settled again unless it goes on
+      route.lastNewMs = settled.timeMs(key);
+    }
+    return route;
   }
 
   private void hasChanged(RouteKey key, Route route, long newest, long nowMs) {
@@ -171,6 +188,7 @@ public final class Deduplicator {
 
   /** Records sequences that are known to be processed, for example from an archive's manifests. */
   public void seen(RouteKey key, long first, long last, long seenMs) {
+    newestMs = Math.max(newestMs, seenMs);
     Route route = find(key, seenMs);
     route.seen.addRun(first, last);
     hasChanged(key, route, last, seenMs);
@@ -184,6 +202,7 @@ public final class Deduplicator {
     newestMs = Math.max(newestMs, nowMs);
     stored.expire(nowMs);
     retired.expire(nowMs);
+    settled.expire(nowMs - retentionMs);
     if (nowMs < nextExpiryMs) {
       return;
     }
@@ -204,6 +223,37 @@ public final class Deduplicator {
       state.delete(PREFIX + key);
     }
     routes.values().removeIf(route -> route.isRetired);
+  }
+
+  /**
+   * Drops the checksums of routes that are complete or idle, and keeps those without gaps in a few bytes: instead of
+   * {@link #save}, for an archive, which compares repeated batches with what it has stored.
+   */
+  public void settle() {
+    changed.clear();
+    routes.entrySet().removeIf(entry -> {
+      Route route = entry.getValue();
+      if (!route.isComplete() && newestMs - route.lastNewMs <= RetiredRoutes.IDLE_MS) {
+        return false;
+      }
+      retired.keep(entry.getKey());
+      route.dropChecksums();
+      if (route.seen.runs() != 1 || route.seen.missing() != 0) {
+        return false;
+      }
+      settled.put(entry.getKey(), route.seen.last(), route.lastNewMs);
+      return true;
+    });
+  }
+
+  /** Returns the number of routes that are in memory in full. */
+  public int inMemory() {
+    return routes.size();
+  }
+
+  /** Returns the bytes of those that are settled. */
+  long settledBytes() {
+    return settled.bytes();
   }
 
   private void retireIfDue(RouteKey key, Route route) {
@@ -251,6 +301,12 @@ public final class Deduplicator {
     /** Returns whether the last batch and all before it have been seen. */
     boolean isComplete() {
       return finalSequence != 0 && seen.last() == finalSequence && seen.size() == finalSequence;
+    }
+
+    void dropChecksums() {
+      newest = null;
+      older = null;
+      asked = null;
     }
 
     Checksums recent(long chunk) {

@@ -364,6 +364,64 @@ class DeduplicatorTest {
     });
   }
 
+  /** Programs come and go for 30 days: what is left of each in memory is its identity and its last sequence. */
+  @Test
+  void aRouteThatIsSettledTakesAFewBytesAndIsKnown() {
+    int programs = 10_000;
+    Deduplicator deduplicator = new Deduplicator(new MemoryState(), DAY_MS);
+    for (int program = 0; program < programs; program++) {
+      for (int sequence = 1; sequence <= 3; sequence++) {
+        assertThat(deduplicator.check(route(program), sequence, program, 1000 + program)).isEqualTo(NEW);
+      }
+      deduplicator.ends(route(program), 3);
+      if (program % 100 == 0) {
+        deduplicator.settle();
+      }
+    }
+    deduplicator.settle();
+    assertThat(deduplicator.inMemory()).isZero();
+    assertThat(deduplicator.settledBytes() / programs).isLessThanOrEqualTo(3 * 32);
+    for (int program = 0; program < programs; program++) {
+      assertThat(deduplicator.look(route(program), 3, program)).isEqualTo(UNKNOWN);
+      assertThat(deduplicator.look(route(program), 4, program)).isEqualTo(NEW);
+    }
+    assertThat(deduplicator.check(route(7), 2, 7, 2000)).as("the archive compares it").isEqualTo(UNKNOWN);
+    assertThat(deduplicator.check(route(7), 4, 7, 2000)).isEqualTo(NEW);
+    assertThat(deduplicator.check(route(7), 4, 7, 2000)).isEqualTo(DUPLICATE);
+    deduplicator.expire(2 * DAY_MS);
+    deduplicator.settle();
+    assertThat(deduplicator.inMemory()).isZero();
+    assertThat(deduplicator.look(route(1), 3, 1)).as("silent for longer than the retention").isEqualTo(NEW);
+  }
+
+  /** The checksums of settled routes are the archive's to compare; all else is as if everything were in memory. */
+  @Test
+  void settlingChangesNoAnswerButThatChecksumsAreUnknown() {
+    Cases.each(500, any -> {
+      Deduplicator settling = new Deduplicator(new MemoryState(), DAY_MS);
+      Deduplicator keeping = new Deduplicator(new MemoryState(), DAY_MS);
+      long nowMs = 1000;
+      for (int arrival : any.list(0, 200, () -> any.between(0, 2999))) {
+        RouteKey route = route(arrival % 5);
+        int sequence = arrival / 5 % 20 + 1;
+        Deduplicator.Result verdict = settling.check(route, sequence, arrival % 7, nowMs);
+        Deduplicator.Result expected = keeping.check(route, sequence, arrival % 7, nowMs);
+        assertThat(verdict).isIn(expected, expected == NEW ? NEW : UNKNOWN);
+        if (verdict == NEW && arrival / 100 % 3 == 0) {
+          settling.ends(route, sequence);
+        }
+        nowMs += arrival % 11 == 0 ? RetiredRoutes.IDLE_MS / 2 : 0;
+        if (arrival % 13 == 0) {
+          settling.expire(nowMs);
+          keeping.expire(nowMs);
+        }
+        if (arrival % 3 == 0) {
+          settling.settle();
+        }
+      }
+    });
+  }
+
   private static int keys(MemoryState state, String prefix) {
     int[] keys = new int[1];
     state.scan(prefix, (key, value) -> keys[0]++);

@@ -24,7 +24,11 @@ final class Emitter {
   private long events;
 
   Emitter(int number) {
-    this.incarnation = new Incarnation(number, number);
+    this(new Incarnation(number, number));
+  }
+
+  Emitter(Incarnation incarnation) {
+    this.incarnation = incarnation;
     this.subject = "lifeline.batches." + NatsSettings.subject(incarnation);
   }
 

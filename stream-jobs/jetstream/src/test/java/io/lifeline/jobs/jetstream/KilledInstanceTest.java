@@ -138,7 +138,8 @@ class KilledInstanceTest {
   private static void publish(Connection connection, int from, int to) throws Exception {
     for (int number = from; number < to; number++) {
       for (int emitter = 0; emitter < EMITTERS; emitter++) {
-        connection.jetStream().publish("lifeline.batches." + emitter % 16, batch(emitter, number));
+        String subject = "lifeline.batches." + NatsSettings.subject(new Incarnation(1, emitter));
+        connection.jetStream().publish(subject, batch(emitter, number));
       }
     }
   }

@@ -3,6 +3,7 @@ package io.lifeline.jobs.jetstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -19,6 +20,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -112,7 +114,7 @@ class RollingUpgradeTest {
   /** Publishes what the earlier release has read, and stores the checkpoints that it left. */
   private void storeFormerState() throws Exception {
     for (int group = 0; group < GROUPS; group++) {
-      Emitter emitter = new Emitter(group);
+      Emitter emitter = new Emitter(incarnation(group));
       emitter.publish(jetStream, BEFORE, false);
       emitters.add(emitter);
     }
@@ -121,11 +123,33 @@ class RollingUpgradeTest {
       MemoryState state = new MemoryState();
       for (String line : Files.readAllLines(STATES.resolve("ledger-" + group + ".txt"))) {
         String[] entry = line.split(" ");
-        state.put(entry[0], HexFormat.of().parseHex(entry[1]));
+        String key = entry[0].replace(new Incarnation(group, group).toString(), incarnation(group).toString());
+        state.put(key, HexFormat.of().parseHex(withChecksums(entry[1], group)));
       }
       bucket.put(key(group), FormerCheckpoint.inEntry(1, made, BEFORE * (group + 1) + 1, state));
       bucket.put("ledger-" + group + "-of-4.lease", "1 -".getBytes());
     }
+  }
+
+  /** Returns an emitter of the group; those in the stored states were not where their incarnations belong. */
+  private static Incarnation incarnation(int group) {
+    return LongStream.range(0, 1000).mapToObj(low -> new Incarnation(group, low))
+        .filter(emitter -> NatsSettings.subject(emitter) % GROUPS == group).findFirst().orElseThrow();
+  }
+
+  /** Replaces the checksums of the stored emitter's batches by those of ours, which have another incarnation. */
+  private static String withChecksums(String value, int group) {
+    Emitter stored = new Emitter(group);
+    Emitter ours = new Emitter(incarnation(group));
+    String replaced = value;
+    for (int batch = 0; batch < BEFORE; batch++) {
+      replaced = replaced.replace(checksum(stored.nextBatch(false)), checksum(ours.nextBatch(false)));
+    }
+    return replaced;
+  }
+
+  private static String checksum(byte[] batch) {
+    return HexFormat.of().formatHex(batch, batch.length - 4, batch.length);
   }
 
   private static String key(int group) {
@@ -143,7 +167,7 @@ class RollingUpgradeTest {
   /** Their sequences are known from the earlier release's state only. */
   private void repeatTheFirstBatches() throws Exception {
     for (int group = 0; group < GROUPS; group++) {
-      new Emitter(group).publish(jetStream, 2, false);
+      new Emitter(incarnation(group)).publish(jetStream, 2, false);
     }
   }
 

@@ -9,6 +9,7 @@ import io.lifeline.jobs.archive.LateBatch;
 import io.lifeline.jobs.archive.PartitionWriter;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.RetiredRoutes;
 import io.lifeline.jobs.core.RouteKey;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -174,7 +175,7 @@ final class PostgresPartition extends PartitionWriter {
   }
 
   private void forgetSilentRoutes() {
-    routes.forgetSilent(session.nowMs() - session.options().roll().remembered().toMillis());
+    routes.forgetSilent(session.nowMs() - RetiredRoutes.IDLE_MS);
   }
 
   private void prepare(PostgresRoll roll) throws SQLException {

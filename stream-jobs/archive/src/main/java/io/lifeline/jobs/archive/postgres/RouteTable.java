@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 
 /**
  * A partition writer's state of each route: the archived sequences and the latest counters. It distinguishes duplicates
- * from new batches after a restart.
+ * from new batches after a restart. Routes that are still written to are cached.
  */
 final class RouteTable {
   private static final String COLUMNS = Stream.concat(
@@ -32,6 +32,8 @@ final class RouteTable {
 
   /** The partition, which no other writer writes, the incarnation and the route. */
   private static final int KEY_COLUMNS = 3;
+
+  private static final int FETCH_ROWS = 1_000;
 
   private static final Comparator<RouteEntry> ORDER =
       Comparator.comparing(RouteEntry::incarnation).thenComparing(RouteEntry::route);
@@ -57,9 +59,8 @@ final class RouteTable {
         + table.name() + " WHERE partition = " + partition + ")) - ? * interval '1 millisecond'")) {
       query.setTimestamp(2, new Timestamp(nowMs));
       query.setLong(3, rememberedMs);
-      read(query);
+      read(query, visitor);
     }
-    known.values().forEach(visitor);
   }
 
   /** Adds the routes of a roll. */
@@ -84,9 +85,9 @@ final class RouteTable {
     known.clear();
   }
 
-  /** Removes silent routes from the cache, not from the database. */
+  /** Removes routes that have ended or are silent from the cache, not from the database. */
   void forgetSilent(long sinceMs) {
-    known.values().removeIf(entry -> entry.lastBrokerTimeMs() < sinceMs);
+    known.values().removeIf(entry -> entry.finalBatch() || entry.lastBrokerTimeMs() < sinceMs);
   }
 
   /** Reads those of the routes that are not in the cache. */
@@ -99,7 +100,7 @@ final class RouteTable {
         select("(incarnation, route) IN (SELECT * FROM unnest(?::text[], ?::integer[]))")) {
       query.setArray(2, connection.createArrayOf("text", missing.stream().map(RouteEntry::incarnation).toArray()));
       query.setArray(3, connection.createArrayOf("integer", missing.stream().map(RouteEntry::route).toArray()));
-      read(query);
+      read(query, entry -> known.put(key(entry), entry));
     }
   }
 
@@ -110,7 +111,8 @@ final class RouteTable {
     return query;
   }
 
-  private void read(PreparedStatement query) throws SQLException {
+  private static void read(PreparedStatement query, Consumer<RouteEntry> visitor) throws SQLException {
+    query.setFetchSize(FETCH_ROWS);
     try (ResultSet row = query.executeQuery()) {
       while (row.next()) {
         List<String> counters = new ArrayList<>();
@@ -122,7 +124,7 @@ final class RouteTable {
             runs(row.getString("runs")), row.getLong("batches"), row.getLong("archived"),
             row.getBigDecimal("last_sequence").toPlainString(), counters, row.getBoolean("final"),
             row.getBoolean("recovered"), row.getTimestamp("last_broker_time").getTime());
-        known.put(key(entry), entry);
+        visitor.accept(entry);
       }
     }
   }
