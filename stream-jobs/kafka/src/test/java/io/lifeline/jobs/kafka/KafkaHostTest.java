@@ -215,7 +215,9 @@ class KafkaHostTest {
 
   private static long emitterIn(int partition) {
     return LongStream.range(1, 100)
-        .filter(emitter -> BatchPlaces.partition(new Incarnation(0, emitter), 2) == partition).findFirst().orElseThrow();
+        .filter(emitter -> BatchPlaces.partition(new Incarnation(0, emitter), 2) == partition)
+        .findFirst()
+        .orElseThrow();
   }
 
   /** Returns a batch of one read, stored by the broker at the time of the read. */
