@@ -112,6 +112,20 @@ static void illegal_types_are_refused_with_a_reason(void **state) {
   }
 }
 
+/* A program that makes names of its data gets one line. */
+static void of_too_many_types_the_first_is_told(void **state) {
+  (void)state;
+  char why[256], name[256], lines = 0;
+  ll_event_type type = {.state = LL_TYPE_NEW, .level = LL_INFO, .field_count = 0, .name = name, .fields = two_fields};
+  for (int i = 0, refused = 0; refused < 3; i++) {
+    snprintf(name, sizeof name, "%0250d", i);
+    if (ll_types_register(&types, &type, why, sizeof why) != LL_TYPE_REFUSED) continue;
+    refused++;
+    lines += why[0] != '\0';
+  }
+  assert_int_equal(lines, 1);
+}
+
 /* The record ends before an inaccessible page. */
 static void a_record_that_lies_about_its_length_is_no_record(void **state) {
   (void)state;
@@ -600,6 +614,7 @@ int main(void) {
       cmocka_unit_test(only_well_formed_text_is_utf8),
       cmocka_unit_test_setup_teardown(equal_types_share_a_number_and_changed_ones_do_not, make_types, free_types),
       cmocka_unit_test_setup_teardown(illegal_types_are_refused_with_a_reason, make_types, free_types),
+      cmocka_unit_test_setup_teardown(of_too_many_types_the_first_is_told, make_types, free_types),
       cmocka_unit_test_setup_teardown(a_record_that_lies_about_its_length_is_no_record, make_types, free_types),
       cmocka_unit_test(what_others_say_does_not_speak_to_the_terminal),
       cmocka_unit_test(a_file_with_a_ring_that_was_never_made_is_refused),

@@ -1,6 +1,6 @@
 /* Atomic operations, named by their memory order. The shared words are plain integers, since the producer's half lies
  * in a header that C++ includes too. ThreadSanitizer understands these builtins where it compiles them. In a program
- * that is built with it, and a library that is not, it sees only the producer's half: here it is told of the other.
+ * that is built with it, while this library is not, it would see only the producer's half: the library reports its own.
  */
 #ifndef LIFELINE_ATOMICS_H
 #define LIFELINE_ATOMICS_H

@@ -315,7 +315,7 @@ static uint32_t register_type(ll_event_type *type) {
     }
     if (state == LL_TYPE_REFUSED) {
       store_release(&type->state, state);
-      ll_log(LL_LOG_ERROR, "%s", why);
+      if (why[0] != '\0') ll_log(LL_LOG_ERROR, "%s", why);
     } else {
       state = ll_above.adopt(type, state);
     }

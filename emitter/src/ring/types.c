@@ -195,8 +195,14 @@ uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why
   if (entry.fault == NULL) {
     uint32_t equal = find_equal(types, &entry);
     if (equal != 0) return equal;
-    if (types->count == LL_TYPE_NUMBER_MAX || entry.used > LL_DESCRIPTORS_BYTES - types->arena_used)
-      entry.fault = "is one type too many";
+    if (types->count == LL_TYPE_NUMBER_MAX || entry.used > LL_DESCRIPTORS_BYTES - types->arena_used) {
+      snprintf(why, why_bytes,
+               "event type \"%.64s\" is one too many; its events are dropped, and those of each further one",
+               type->name);
+      if (types->full) why[0] = '\0';
+      types->full = true;
+      return LL_TYPE_REFUSED;
+    }
   }
   if (entry.fault != NULL) {
     snprintf(why, why_bytes, "event type \"%.64s\" %s; its events are dropped", type->name, entry.fault);

@@ -29,14 +29,16 @@ typedef struct ll_types {
   uint32_t arena_used;
   uint32_t codes_used;
   uint32_t count;
+  bool full; /* a type was refused for want of room, which was said */
 } ll_types;
 
 /* Returns 0 or ENOMEM. */
 int ll_types_create(ll_types *types);
 void ll_types_free(ll_types *types);
 
-/* Assigns the type its number: that of an equal type, or the next one. Returns LL_TYPE_REFUSED with a line in why when
- * the declaration is invalid or there is no room. One caller at a time. */
+/* Assigns the type its number: that of an equal type, or the next one. Returns LL_TYPE_REFUSED when the declaration
+ * is invalid or there is no room, with a line in `why`, which is empty if there was no room before. One caller at a
+ * time. */
 uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why, size_t why_bytes);
 
 /* Copies new descriptors to the file. False: no room on the filesystem. One caller at a time. */

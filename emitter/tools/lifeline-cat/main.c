@@ -80,7 +80,7 @@ static void report(const run *all, const merge_result *result) {
   if (types)
     fprintf(stderr, "lifeline-cat: no event is of a type that --type names; the types are %s%s\n", types,
             incomplete ? " and others" : "");
-  if (result->late > 0)
+  if (result->late > 0 && all->opts.as != FORMAT_NONE)
     fprintf(stderr,
             "lifeline-cat: %" PRIu64 " events were outside of the window and printed out of order (use --sort)\n",
             result->late);
