@@ -60,7 +60,7 @@ final class SessionEmitters {
     Set<String> found = new HashSet<>();
     try (PreparedStatement query = reader.prepare("SELECT DISTINCT b.incarnation FROM batches b"
         + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = "
-        + Sql.literal(Sql.clean(session)));
+        + Sql.literal(session));
         ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         found.add(rows.getString(1));

@@ -70,7 +70,7 @@ public final class SessionOperations implements Operations {
   private Object list(Call call) {
     String text = call.get(TEXT);
     String where = text == null || text.isBlank() ? "true"
-        : "position(lower(" + literal(text) + ") in lower(concat_ws(' ', session, name, programs, hosts))) > 0";
+        : "position(lower(" + Sql.literal(text) + ") in lower(concat_ws(' ', session, name, programs, hosts))) > 0";
     return archive.ask(call, "sessions", Map.of("where", where));
   }
 
@@ -84,7 +84,7 @@ public final class SessionOperations implements Operations {
   }
 
   private static Object content(ArchiveReader reader, JsonNode asked) throws SQLException, QuestionException {
-    String id = literal(asked.path("id").asText());
+    String id = Sql.literal(asked.path("id").asText());
     List<Session> found = sessions(reader, "session = " + id);
     if (found.isEmpty()) {
       throw new QuestionException(404, "the archive has no such session");
@@ -93,10 +93,6 @@ public final class SessionOperations implements Operations {
     Report report = Report.ofSession(reader, asked.path("id").asText());
     return new SessionContent(session, sessions(reader, "parent = " + id), types(reader, session, id),
         report.sentence(), report.component());
-  }
-
-  private static String literal(String text) {
-    return Sql.literal(Sql.clean(text));
   }
 
   private static List<Session> sessions(ArchiveReader reader, String where) throws SQLException {

@@ -42,7 +42,7 @@ public record EventSelection(List<Glob> types, String program, String host, Long
 
   /** Returns the query for the identities of the session's events. */
   public String ofSession() {
-    return "SELECT " + IDENTITY + " FROM session_events WHERE session = " + Sql.literal(Sql.clean(session));
+    return "SELECT " + IDENTITY + " FROM session_events WHERE session = " + Sql.literal(session);
   }
 
   /** @param ofSession query with the result of {@link #ofSession}; null without a session */
@@ -71,7 +71,7 @@ public record EventSelection(List<Glob> types, String program, String host, Long
   /** Returns the pattern that matches the same names as {@link Glob}. */
   private static String pattern(String glob) {
     StringBuilder pattern = new StringBuilder();
-    for (char c : Sql.clean(glob).toCharArray()) {
+    for (char c : glob.toCharArray()) {
       if (c == '%' || c == '_' || c == ESCAPE) {
         pattern.append(ESCAPE);
       }

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive;
 
 import io.lifeline.codec.FieldType;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -13,14 +14,21 @@ public final class Sql {
     return text.indexOf(0) < 0 ? text : text.replace('\0', '\uFFFD');
   }
 
-  /** Returns a quoted identifier that names exactly {@code name}. */
-  public static String identifier(String name) {
-    return '"' + name.replace("\"", "\"\"") + '"';
+  /** Refuses SQL with a NUL: DuckDB would silently execute only what is before it. Null is no SQL. */
+  public static void requireWhole(String sql) throws SQLException {
+    if (sql != null && sql.indexOf(0) >= 0) {
+      throw new SQLException("the query has a NUL at position " + (sql.indexOf(0) + 1) + ": remove it");
+    }
   }
 
-  /** Returns a string literal. */
+  /** Returns a quoted identifier that names exactly {@code name}, cleaned. */
+  public static String identifier(String name) {
+    return '"' + clean(name).replace("\"", "\"\"") + '"';
+  }
+
+  /** Returns a string literal of a text, cleaned. */
   public static String literal(String text) {
-    return "'" + text.replace("'", "''") + "'";
+    return "'" + clean(text).replace("'", "''") + "'";
   }
 
   /** Returns a list of string literals. */

@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
     description = "Reads all files of a Parquet archive and compares them with their hashes.",
     footer = {
       "",
-      "Prints a line per damaged file; the exit code is then 1. Files of earlier",
+      "Prints a line per damaged file; the exit code is then 1, as for an archive that",
+      "is empty, or has lost its manifests. Files of earlier",
       "programs have no hash; 'compact' gives them one, and leaves damaged files alone.",
       "",
       "Example: lifeline-jobs verify --archive archive"

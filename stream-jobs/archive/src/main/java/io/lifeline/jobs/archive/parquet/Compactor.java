@@ -93,9 +93,7 @@ public final class Compactor {
    * @throws ArchiveCollisionException if another compaction is running
    */
   public Result compact() throws IOException {
-    if (!Files.isDirectory(options.directory())) {
-      throw new ArchiveException("there is no archive at " + options.directory());
-    }
+    Manifests.readExisting(directory); // run() would create an archive where there is none
     return run(Policy.EVERYTHING, workedNs -> true);
   }
 

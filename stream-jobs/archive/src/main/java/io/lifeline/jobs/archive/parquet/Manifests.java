@@ -3,6 +3,7 @@ package io.lifeline.jobs.archive.parquet;
 import io.lifeline.jobs.archive.ArchiveCollisionException;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveUnavailableException;
+import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.archive.RouteEntry;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -50,6 +51,30 @@ public final class Manifests {
   /** As {@link #read}, by name. */
   public static Map<String, Manifest> readByName(ArchiveDirectory directory) throws IOException {
     return readByName(directory, "", new HashMap<>(), UnaryOperator.identity());
+  }
+
+  /**
+   * As {@link #readByName(ArchiveDirectory)}, of an archive with content: where nothing was read, nobody may conclude
+   * that all is well.
+   */
+  public static Map<String, Manifest> readExisting(ArchiveDirectory directory) throws IOException {
+    if (!Files.isDirectory(directory.root())) {
+      throw new ArchiveException("there is no archive at " + directory.root()
+          + ": give the directory that is archive.dir of the jobs");
+    }
+    // A data file gets its final name after its manifest: one that is here has a manifest in a later listing.
+    long files = ArchiveDirectory.names(directory.data()).stream().filter(name -> name.endsWith(".parquet")).count();
+    Map<String, Manifest> manifests = readByName(directory);
+    if (!manifests.isEmpty()) {
+      return manifests;
+    }
+    if (files > 0) {
+      throw new ArchiveException("the archive " + directory.root() + " has lost its manifests: it has " + files
+          + " data files that none names: restore " + directory.manifests() + " from a backup");
+    }
+    throw new EmptyArchiveException("the archive " + directory.root()
+        + " is empty: nothing has been published into it yet" + (directory.id() != null ? ""
+            : ", and it has no file archive-id: give the directory that is archive.dir of the jobs"));
   }
 
   /** As {@link #readByName(ArchiveDirectory)}, of one partition. */

@@ -1,8 +1,6 @@
 package io.lifeline.jobs.archive.parquet;
 
-import io.lifeline.jobs.archive.ArchiveException;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,13 +18,10 @@ public final class Verifier {
    */
   public record Result(int manifests, int files, long bytes, int unhashed, List<String> damages) {}
 
-  /** Checks all files; throws if a manifest is missing or inconsistent. */
+  /** Checks all files; throws if there are none, or a manifest is missing or inconsistent. */
   public static Result verify(Path root) throws IOException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
-    if (!Files.isDirectory(root)) {
-      throw new ArchiveException("there is no archive at " + root);
-    }
-    Map<String, Manifest> manifests = Manifests.readByName(directory);
+    Map<String, Manifest> manifests = Manifests.readExisting(directory);
     int files = 0;
     long bytes = 0;
     int unhashed = 0;

@@ -53,6 +53,7 @@ public final class PostgresEvents implements EventReader {
 
   @Override
   public EventCursor read(EventSelection selection) throws SQLException {
+    Sql.requireWhole(selection.where());
     Map<String, List<FieldsReader>> versions = new HashMap<>();
     Set<String> types = new HashSet<>();
     for (Map.Entry<TypeEntry, List<String>> version : versions()) {

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.archive.postgres;
 
+import io.lifeline.jobs.archive.Sql;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +18,7 @@ final class SingleQuery {
   private SingleQuery() {}
 
   static void require(String sql) throws SQLException {
+    Sql.requireWhole(sql);
     List<NativeQuery> parts = Parser.parseJdbcSql(sql, true, true, true, false, true);
     if (parts.size() > 1) {
       throw new SQLException("one query is expected, not " + parts.size());

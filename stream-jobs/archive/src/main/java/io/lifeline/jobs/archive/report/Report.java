@@ -50,7 +50,7 @@ public final class Report {
       if (session != null) {
         conditions.add("(incarnation, route, sequence) IN (SELECT b.incarnation, b.route, b.sequence FROM batches b"
             + " JOIN session_members m ON m.member = b.context->>'session' WHERE m.session = "
-            + Sql.literal(Sql.clean(session)) + ")");
+            + Sql.literal(session) + ")");
       }
       if (program != null) {
         conditions.add(EventSelection.matches("program", program));

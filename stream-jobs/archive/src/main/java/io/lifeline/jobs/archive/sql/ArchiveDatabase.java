@@ -3,11 +3,9 @@ package io.lifeline.jobs.archive.sql;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.ColumnNames;
 import io.lifeline.jobs.archive.DuckDb;
-import io.lifeline.jobs.archive.EmptyArchiveException;
 import io.lifeline.jobs.archive.SessionViews;
 import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TimeSpan;
@@ -17,7 +15,6 @@ import io.lifeline.jobs.archive.parquet.BatchRows;
 import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.archive.parquet.Manifests;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -98,7 +95,7 @@ public final class ArchiveDatabase implements ArchiveReader {
    */
   public static ArchiveDatabase open(Path root, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
-    Map<String, Manifest> byName = manifests(directory, root);
+    Map<String, Manifest> byName = Manifests.readExisting(directory);
     List<Manifest> manifests = List.copyOf(byName.values());
     Map<String, String> paths = directory.locate(manifests);
     DuckDBConnection connection = DuckDb.open();
@@ -118,19 +115,6 @@ public final class ArchiveDatabase implements ArchiveReader {
       connection.close();
       throw e;
     }
-  }
-
-  /** Returns the manifests of an existing archive by name. */
-  static Map<String, Manifest> manifests(ArchiveDirectory directory, Path root) throws IOException {
-    if (!Files.isDirectory(root)) {
-      throw new ArchiveException("there is no archive at " + root
-          + ": give the directory that is archive.dir of the jobs");
-    }
-    Map<String, Manifest> manifests = Manifests.readByName(directory);
-    if (manifests.isEmpty()) {
-      throw new EmptyArchiveException("the archive " + root + " is empty: nothing has been published into it yet");
-    }
-    return manifests;
   }
 
   /** Restricts a database to the archive's data files. */
@@ -296,6 +280,7 @@ public final class ArchiveDatabase implements ArchiveReader {
   /** Prepares a query: a single, read-only statement. */
   @Override
   public PreparedStatement prepare(String sql) throws SQLException {
+    Sql.requireWhole(sql);
     preparation.begin();
     endQuestion();
     JsonNode parsed = parse(sql);

@@ -8,11 +8,13 @@ import io.lifeline.jobs.archive.EventReader;
 import io.lifeline.jobs.archive.EventRows;
 import io.lifeline.jobs.archive.EventSelection;
 import io.lifeline.jobs.archive.FieldsReader;
+import io.lifeline.jobs.archive.Sql;
 import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.BatchRows;
 import io.lifeline.jobs.archive.parquet.Manifest;
+import io.lifeline.jobs.archive.parquet.Manifests;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -68,7 +70,7 @@ public final class ParquetEvents implements EventReader {
    */
   public static ParquetEvents open(Path root, Path spill, long memoryBytes) throws IOException, SQLException {
     ArchiveDirectory directory = new ArchiveDirectory(root);
-    List<Manifest> manifests = List.copyOf(ArchiveDatabase.manifests(directory, root).values());
+    List<Manifest> manifests = List.copyOf(Manifests.readExisting(directory).values());
     return new ParquetEvents(directory, manifests, directory.locate(manifests), spill, memoryBytes);
   }
 
@@ -113,6 +115,7 @@ public final class ParquetEvents implements EventReader {
 
   @Override
   public EventCursor read(EventSelection selection) throws SQLException {
+    Sql.requireWhole(selection.where());
     if (selection.session() != null) {
       session = selection;
       try (Statement statement = connection.createStatement()) {

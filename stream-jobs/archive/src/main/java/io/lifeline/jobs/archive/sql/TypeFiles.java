@@ -7,7 +7,6 @@ import io.lifeline.jobs.archive.parquet.ArchiveDirectory;
 import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.archive.parquet.Manifests;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -28,11 +27,8 @@ public record TypeFiles(List<String> own, List<String> shared, String sql) {
    * @param span only files that may have events of this time; {@code sql} has only those events
    */
   public static TypeFiles of(Path root, String type, TimeSpan span) throws IOException {
-    if (!Files.isDirectory(root)) {
-      throw new ArchiveException("there is no archive at " + root);
-    }
     ArchiveDirectory directory = new ArchiveDirectory(root.toAbsolutePath().normalize());
-    List<Manifest> manifests = Manifests.read(directory);
+    List<Manifest> manifests = List.copyOf(Manifests.readExisting(directory).values());
     TypeFiles files = new EventViews(manifests, directory.locate(manifests), span).filesOf(Sql.clean(type));
     if (files == null) {
       throw new ArchiveException("the archive " + root + " has no event type '" + type

@@ -245,6 +245,34 @@ class CommandsTest {
     }
   }
 
+  /** An archive whose manifests are lost looks empty, and so does a directory that is none. */
+  @Test
+  void whereNothingIsReadNothingIsCalledGood() throws Exception {
+    List<Object> commands = List.of(new VerifyCommand(), new CompactCommand(), new SqlCommand(), new ReportCommand(),
+        new FilesCommand(), new ExportCommand());
+    List<List<String>> arguments = List.of(List.of(), List.of(), List.of("SELECT 1"), List.of(),
+        List.of("--type", "shown"), List.of("--format", "csv"));
+    try (var files = Files.list(directory.resolve("manifests"))) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    for (int i = 0; i < commands.size(); i++) {
+      assertThat(run(commands.get(i), arguments.get(i).toArray(new String[0]))).isEqualTo(1);
+    }
+    assertThat(err.toString().lines()).hasSize(6).allMatch(line -> line.contains("the archive " + directory
+        + " has lost its manifests: it has 2 data files that none names"));
+    err.getBuffer().setLength(0);
+    directory = Files.createDirectory(directory.resolve("none"));
+    for (int i = 0; i < commands.size(); i++) {
+      assertThat(run(commands.get(i), arguments.get(i).toArray(new String[0]))).isEqualTo(1);
+    }
+    assertThat(err.toString().lines()).hasSize(6).allMatch(line -> line.contains("the archive " + directory
+        + " is empty: nothing has been published into it yet, and it has no file archive-id"));
+    assertThat(directory).as("compact creates no archive").isEmptyDirectory();
+    assertThat(out.toString()).isEmpty();
+  }
+
   @Test
   void anArchiveThatIsNotThereIsAClearError() {
     directory = directory.resolve("nowhere");
@@ -252,7 +280,8 @@ class CommandsTest {
     assertThat(run(new ReportCommand())).isEqualTo(1);
     assertThat(run(new CompactCommand())).isEqualTo(1);
     assertThat(run(new FilesCommand(), "--type", "shown")).isEqualTo(1);
-    assertThat(err.toString().lines()).hasSize(4)
+    assertThat(run(new VerifyCommand())).isEqualTo(1);
+    assertThat(err.toString().lines()).hasSize(5)
         .allMatch(line -> line.contains("there is no archive at " + directory));
   }
 }

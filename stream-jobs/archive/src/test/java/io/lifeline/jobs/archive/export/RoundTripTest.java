@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.export;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -310,6 +311,8 @@ class RoundTripTest {
       assertThat(ids(new EventSelection(List.of(), null, null, null, null, "id = '4' -- the last"))).isEqualTo("4");
       assertThat(ids(new EventSelection(List.of(), null, null, null, null, "(fields->>'id')::INT < 3")))
           .isEqualTo("12");
+      assertThatThrownBy(() -> ids(new EventSelection(List.of(), null, null, null, null, "true)\0 AND (false")))
+          .hasMessageContaining("the query has a NUL at position 6");
     }
   }
 

@@ -103,6 +103,7 @@ class SqlOnPostgresTest {
         "SET TRANSACTION READ WRITE", "")) {
       assertThat(sql(text).err()).as(text).contains("the archive is only read");
     }
+    assertThat(sql("SELECT 1\0 WHERE false").err()).contains("the query has a NUL at position 9");
     for (String text : List.of("SELECT ';' ;", "-- a;b\n(SELECT 1)", "/* ; */ VALUES (1)", "SHOW jit")) {
       assertThat(sql(text).exitCode()).as(text).isZero();
     }
