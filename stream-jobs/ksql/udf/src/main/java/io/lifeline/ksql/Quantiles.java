@@ -5,7 +5,6 @@ import com.datadoghq.sketch.ddsketch.encoding.ByteArrayInput;
 import com.datadoghq.sketch.ddsketch.encoding.GrowingByteArrayOutput;
 import com.datadoghq.sketch.ddsketch.mapping.CubicallyInterpolatedMapping;
 import com.datadoghq.sketch.ddsketch.mapping.IndexMapping;
-import com.datadoghq.sketch.ddsketch.store.CollapsingLowestDenseStore;
 import com.datadoghq.sketch.ddsketch.store.Store;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,11 +17,9 @@ import java.util.function.Supplier;
 final class Quantiles {
 
   private static final double RELATIVE_ACCURACY = 0.01;
-  /** Enough for eighteen decimal orders of magnitude; below that, the lowest values share one bin. */
-  private static final int MAX_BINS = 2048;
 
   private static final IndexMapping MAPPING = new CubicallyInterpolatedMapping(RELATIVE_ACCURACY);
-  private static final Supplier<Store> BINS = () -> new CollapsingLowestDenseStore(MAX_BINS);
+  private static final Supplier<Store> BINS = Bins::new;
   private static final double SKETCH_LIMIT = MAPPING.maxIndexableValue();
 
   private final DDSketch sketch;

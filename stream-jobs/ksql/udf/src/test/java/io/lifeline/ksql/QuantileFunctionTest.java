@@ -75,7 +75,14 @@ class QuantileFunctionTest {
     assertThatThrownBy(() -> QuantileFunction.ofDouble(Double.NaN)).hasMessageContaining("between 0 and 1");
   }
 
-  /** Returns values within the eighteen orders of magnitude that a sketch distinguishes. */
+  @Test
+  void oneOutlierLeavesTheOthersTheirQuantiles() {
+    for (double outlier : new double[] {0x1p64, Double.MAX_VALUE, -Double.MAX_VALUE, 1e-300}) {
+      ByteBuffer state = median.merge(aggregate(median, List.of(outlier)), aggregate(median, List.of(5.0, 5.0, 5.0)));
+      assertThat(median.map(state)).as("with %s", outlier).isCloseTo(5, within(0.0505));
+    }
+  }
+
   private static List<Double> values(Inputs any, int min, int max) {
     return any.list(min, max, () -> any.of(-1, 0, 1) * any.between(1e-8, 1e9));
   }

@@ -5,7 +5,6 @@ import com.datadoghq.sketch.ddsketch.encoding.ByteArrayInput;
 import com.datadoghq.sketch.ddsketch.encoding.GrowingByteArrayOutput;
 import com.datadoghq.sketch.ddsketch.mapping.CubicallyInterpolatedMapping;
 import com.datadoghq.sketch.ddsketch.mapping.IndexMapping;
-import com.datadoghq.sketch.ddsketch.store.CollapsingLowestDenseStore;
 import com.datadoghq.sketch.ddsketch.store.Store;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
@@ -16,13 +15,10 @@ import java.util.function.Supplier;
 final class Quantiles {
 
   private static final double RELATIVE_ACCURACY = 0.01;
-  /** Enough for values that span eighteen decimal orders of magnitude; below that, the lowest values share one bin. */
-  private static final int MAX_BINS = 2048;
-
   /** Columns that span more bins are not counted by bin first, but added value by value. */
-  private static final int MAX_COUNTED_BINS = 4 * MAX_BINS;
+  private static final int MAX_COUNTED_BINS = 4 * Bins.MOST;
 
-  private static final Supplier<Store> BINS = () -> new CollapsingLowestDenseStore(MAX_BINS);
+  private static final Supplier<Store> BINS = Bins::new;
   private static final CubicallyInterpolatedMapping MAPPING = new CubicallyInterpolatedMapping(RELATIVE_ACCURACY);
   private static final IndexMapping ANY_MAPPING = MAPPING;
   private static final double LARGEST = MAPPING.maxIndexableValue();

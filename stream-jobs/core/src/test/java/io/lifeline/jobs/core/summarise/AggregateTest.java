@@ -3,10 +3,17 @@ package io.lifeline.jobs.core.summarise;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import com.datadoghq.sketch.ddsketch.DDSketch;
+import com.datadoghq.sketch.ddsketch.encoding.GrowingByteArrayOutput;
+import com.datadoghq.sketch.ddsketch.mapping.CubicallyInterpolatedMapping;
+import com.datadoghq.sketch.ddsketch.store.CollapsingLowestDenseStore;
 import io.lifeline.cases.Cases;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import org.assertj.core.data.Offset;
@@ -94,6 +101,53 @@ class AggregateTest {
         assertThat(aggregate.quantile(quantile)).isCloseTo(exact, within(exact * 0.0101));
       }
     });
+  }
+
+  /** A value such as UINT64_MAX often means "not measured". */
+  @Test
+  void oneOutlierOfAnyMagnitudeLeavesTheOthersTheirQuantiles() {
+    for (double outlier : new double[] {0x1p64, Float.MAX_VALUE, Double.MAX_VALUE, -Double.MAX_VALUE, 1e-300}) {
+      for (double usual : new double[] {5, 1e-9}) {
+        double[] column = new double[1000];
+        Arrays.fill(column, usual);
+        column[500] = outlier;
+        Aggregate byColumn = new Aggregate();
+        byColumn.add(column, 0, 1000);
+        Aggregate merged = of(List.of(outlier));
+        merged.merge(of(Collections.nCopies(999, usual)));
+        for (Aggregate aggregate : List.of(byColumn, reopened(byColumn), merged, reopened(merged))) {
+          assertThat(List.of(aggregate.quantile(0.01), aggregate.quantile(0.5), aggregate.quantile(0.99)))
+              .as("%s among %s", outlier, usual).allSatisfy(q -> assertThat(q).isCloseTo(usual, within(0.0101 * usual)));
+        }
+      }
+    }
+  }
+
+  @Test
+  void hasBoundedStateOfValuesOfAllMagnitudes() {
+    Aggregate aggregate = new Aggregate();
+    for (int i = -6000; i < 6000; i++) {
+      aggregate.add((i % 2 == 0 ? 1 : -1) * Math.pow(10, i / 20.0));
+    }
+    assertThat(bytes(aggregate)).hasSizeLessThan(40 << 10);
+    assertThat(reopened(aggregate).count()).isEqualTo(12_000);
+    assertThat(reopened(aggregate).quantile(0.9)).isCloseTo(1e180, within(1e180 * 0.3));
+  }
+
+  /** Earlier programs kept bins side by side. */
+  @Test
+  void readsTheStateOfEarlierPrograms() throws IOException {
+    DDSketch earlier = new DDSketch(new CubicallyInterpolatedMapping(0.01), () -> new CollapsingLowestDenseStore(2048));
+    for (int i = 1; i <= 100; i++) {
+      earlier.accept(i);
+    }
+    GrowingByteArrayOutput bytes = GrowingByteArrayOutput.withDefaultInitialCapacity();
+    earlier.encode(bytes, true);
+    StateWriter out = new StateWriter();
+    out.blob(bytes.trimmedCopy());
+    Quantiles quantiles = Quantiles.decode(new StateReader(out.toBytes()));
+    quantiles.add(Double.MAX_VALUE);
+    assertThat(quantiles.at(0.5)).isCloseTo(51, within(0.6));
   }
 
   @Test
