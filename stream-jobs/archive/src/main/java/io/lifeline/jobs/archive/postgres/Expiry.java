@@ -126,7 +126,7 @@ final class Expiry {
   private boolean drop(Statement statement, String name) throws SQLException {
     try {
       Schema.waitAtMost(statement, DROP_WAIT_MS);
-      statement.execute("DROP TABLE " + schema.data(name));
+      statement.execute("DROP TABLE IF EXISTS " + schema.data(name)); // somebody else may have dropped it
       statement.execute("DELETE FROM " + schema.own("time_partitions") + " WHERE partition = " + Sql.literal(name));
       connection.commit();
       return true;

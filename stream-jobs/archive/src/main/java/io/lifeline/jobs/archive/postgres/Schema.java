@@ -73,9 +73,14 @@ final class Schema {
     return Sql.identifier(name) + "." + Sql.identifier(table);
   }
 
+  /** Returns what precedes the name of an event table, or one of its partitions, in its quoted name. */
+  String data() {
+    return Sql.identifier(name + DATA) + ".";
+  }
+
   /** Returns the quoted name of an event table or one of its partitions. */
   String data(String table) {
-    return Sql.identifier(name + DATA) + "." + Sql.identifier(table);
+    return data() + Sql.identifier(table);
   }
 
   /**

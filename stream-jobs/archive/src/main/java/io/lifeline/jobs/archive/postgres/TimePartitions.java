@@ -16,6 +16,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The partitions of the event tables, by event time. They are created on demand, and dropped as a whole by
@@ -23,6 +25,8 @@ import java.util.regex.Pattern;
  * number of partitions; they are moved when their time gets its own partition.
  */
 final class TimePartitions {
+  private static final Logger LOG = LoggerFactory.getLogger(TimePartitions.class);
+
   /** Number of the default partition, for all other times. */
   static final long OTHER = Long.MIN_VALUE;
 
@@ -134,12 +138,28 @@ final class TimePartitions {
   private void load(Collection<Place> places) throws SQLException {
     Set<Long> numbers = new TreeSet<>(Set.of(OTHER));
     places.forEach(place -> numbers.add(place.number()));
+    forgetDropped(numbers);
     try (PreparedStatement query = connection.prepareStatement("SELECT data_table, number, partition FROM "
         + schema.own("time_partitions") + " WHERE number = ANY (?)")) {
       query.setArray(1, connection.createArrayOf("bigint", numbers.toArray()));
       try (ResultSet rows = query.executeQuery()) {
         while (rows.next()) {
           known.put(new Place(rows.getString(1), rows.getLong(2)), rows.getString(3));
+        }
+      }
+    }
+  }
+
+  /** Takes partitions off the list that somebody else has dropped, so that they are made anew. */
+  private void forgetDropped(Set<Long> numbers) throws SQLException {
+    try (PreparedStatement query = connection.prepareStatement("DELETE FROM " + schema.own("time_partitions")
+        + " WHERE number = ANY (?) AND to_regclass(" + Sql.literal(schema.data()) + " || quote_ident(partition))"
+        + " IS NULL RETURNING partition")) {
+      query.setArray(1, connection.createArrayOf("bigint", numbers.toArray()));
+      try (ResultSet rows = query.executeQuery()) {
+        while (rows.next()) {
+          LOG.warn("the table {} of the archive was dropped, and its events with it; it is made anew if more come",
+              schema.data(rows.getString(1)));
         }
       }
     }

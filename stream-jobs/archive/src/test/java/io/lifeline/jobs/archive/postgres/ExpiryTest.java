@@ -96,6 +96,19 @@ class ExpiryTest {
   }
 
   @Test
+  void partitionsThatSomebodyElseDroppedAreMadeAnewAndStopNoExpiry() throws Exception {
+    String day = "2026-09-21T12:00:00Z";
+    archive(day, day, "1999-01-01T00:00:00Z");
+    String drop = "DROP TABLE " + schema + "_data.\"value:20260921\"";
+    PostgresServer.shared().execute(drop + "; DROP TABLE " + schema + "_data.\"value:other\"");
+    archive(day, day, "1999-01-01T00:00:00Z");
+    assertThat(query("SELECT n FROM value ORDER BY n")).containsExactly("2", "3");
+    PostgresServer.shared().execute(drop);
+    expire("2026-10-01T12:00:00Z", 50);
+    assertThat(query("SELECT partition FROM time_partitions")).containsExactly("value:other");
+  }
+
+  @Test
   void eventsAheadOfTheirBatchesAreDeletedBeforeThem() throws Exception {
     archive("2026-09-21T12:00:00Z", "2026-09-21T12:00:00Z", "1999-01-01T00:00:00Z");
     expire("2026-09-29T12:00:00Z", 50);
