@@ -196,7 +196,8 @@ public final class Server implements AutoCloseable {
     String name = context.host();
     String bare = name == null ? "" : name.replaceFirst(":[0-9]+$", "").toLowerCase(Locale.ROOT);
     if (!access.needsLogin() && !Set.of("localhost", "127.0.0.1", "[::1]").contains(bare)) {
-      throw new Problem(403, "this server is not called " + bare + ": open it as http://127.0.0.1");
+      throw new Problem(403, (bare.isEmpty() ? "the request names no server" : "this server is not called " + bare)
+          + ": open it as " + context.scheme() + "://127.0.0.1:" + context.req().getLocalPort());
     }
     String origin = context.header("Origin");
     if (origin != null && !origin.equals(context.scheme() + "://" + name)) {

@@ -342,12 +342,17 @@ class ServerAccessTest {
     assertThat(detail(send(to("api/v1/session").POST(HttpRequest.BodyPublishers.ofString("{\"token\":\"x\"}"))), 409))
         .isEqualTo("this console needs no login");
     assertThat(detail(send(to("api/v1/status").header("Origin", "https://evil.example")), 403)).contains("evil");
-    try (Socket socket = new Socket("127.0.0.1", URI.create(server.url()).getPort())) {
-      socket.setSoTimeout((int) PATIENCE.toMillis());
-      socket.getOutputStream().write("GET /api/v1/status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
-          .getBytes(StandardCharsets.US_ASCII));
-      assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).startsWith("HTTP/1.1 403")
-          .contains("this server is not called evil.example");
+    int port = URI.create(server.url()).getPort();
+    for (List<String> request : List.of(
+        List.of("HTTP/1.1\r\nHost: evil.example\r\nConnection: close", "this server is not called evil.example"),
+        List.of("HTTP/1.0", "the request names no server"))) {
+      try (Socket socket = new Socket("127.0.0.1", port)) {
+        socket.setSoTimeout((int) PATIENCE.toMillis());
+        socket.getOutputStream().write(("GET /api/v1/status " + request.get(0) + "\r\n\r\n")
+            .getBytes(StandardCharsets.US_ASCII));
+        assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).contains(" 403 ")
+            .contains(request.get(1) + ": open it as http://127.0.0.1:" + port);
+      }
     }
   }
 

@@ -100,6 +100,9 @@ public final class ReportCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (emitted != null && emitted < 0) {
+      throw new ParameterException(spec.commandLine(), "--emitted is a number of events, not " + emitted);
+    }
     PrintWriter out = spec.commandLine().getOut();
     Report.Selection selection = new Report.Selection(session, program, settings());
     try (ArchiveReader reader = archive.open(span.span())) {

@@ -25,7 +25,12 @@ final class SpanOptions {
 
   /** Returns the nanosecond since 1970 after the latest events; null for no limit. */
   Long untilNs() {
-    return time("--to", to);
+    Long since = sinceNs();
+    Long until = time("--to", to);
+    if (since != null && until != null && since > until) {
+      throw new ParameterException(command.commandLine(), "--from " + from + " is after --to " + to);
+    }
+    return until;
   }
 
   TimeSpan span() {

@@ -97,6 +97,11 @@ class CommandsTest {
     assertThat(out.toString()).matches("n\n2\n\\S+\\.parquet\\Rn\n0\n");
     assertThat(run(new SqlCommand(), "--from", "yesterday", "SELECT 1")).isEqualTo(2);
     assertThat(err.toString()).contains("--from is a time such as");
+    assertThat(run(new ReportCommand(), "--from", "2026-09-22", "--to", "2026-09-21")).isEqualTo(2);
+    assertThat(run(new SqlCommand(), "--from", "2026-09-22", "--to", "2026-09-21", "SELECT 1")).isEqualTo(2);
+    assertThat(run(new ExportCommand(), "--format", "csv", "--since", "2026-09-22", "--until", "2026-09-21"))
+        .isEqualTo(2);
+    assertThat(err.toString().split("--from 2026-09-22 is after --to 2026-09-21", -1)).hasSize(4);
   }
 
   @Test
@@ -188,6 +193,7 @@ class CommandsTest {
   @Test
   void reportComparesWithWhatTheProgramsCounted() {
     assertThat(run(new ReportCommand(), "--emitted", "5")).isZero();
+    assertThat(run(new ReportCommand(), "--emitted", "-1")).isEqualTo(2);
     assertThat(out.toString()).contains("ledger: emitted=5 archived=2 in_flight=3 dropped=0 missing=0 duplicated=0");
   }
 
