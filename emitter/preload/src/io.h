@@ -6,6 +6,7 @@
  *   targets       sums per file or peer, and their report
  *   descriptors   from a descriptor to its kind and target, in one array read
  *   own           descriptors of the library, which the program must not close by accident
+ *   given         whether memory that the program names in a call can be read
  *   waits         waits in poll and its like, as parts of the operations that they were for
  *   stack         a stack of its own for what the program's may be too small for
  *   measure       one operation: caliper and sums; start, fork and end of measuring

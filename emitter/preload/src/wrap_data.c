@@ -4,12 +4,14 @@
  * This file is compiled with -fexceptions, so that a thread that is cancelled there leaves no operation open. */
 #include "declarations.h"
 #include "descriptors.h"
+#include "given.h"
 #include "measure.h"
 #include "real.h"
 #include "say.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -44,10 +46,13 @@ static uint64_t bytes_of(const struct iovec *parts, size_t count) {
     return peeked;                                                                                                     \
   }
 
-/* With MSG_TRUNC the result is the length of the message, of which no more than there was room for has moved. */
-static int64_t moved(ssize_t result, uint64_t room) {
-  return result > 0 && (uint64_t)result > room ? (int64_t)room : result;
+static int64_t least(int64_t result, uint64_t room) {
+  return (uint64_t)result > room ? (int64_t)room : result;
 }
+
+/* With MSG_TRUNC the result is the length of the message, of which no more than there was room for has moved. How much
+ * that is, the program's memory says, which the kernel may not have read if the call failed. */
+#define MOVED(result, room) ((result) > 0 && (flags & MSG_TRUNC) != 0 ? least(result, room) : (result))
 
 #define RECEIVE(name, room, parameters, arguments)                                                                     \
   WRAPPED(ssize_t, name, parameters) {                                                                                 \
@@ -56,7 +61,7 @@ static int64_t moved(ssize_t result, uint64_t room) {
     IO_OPERATION;                                                                                                      \
     io_begin(&operation, fd, IO_READ);                                                                                 \
     ssize_t result = CALL(name) arguments;                                                                             \
-    io_end_bytes(&operation, moved(result, room));                                                                     \
+    io_end_bytes(&operation, MOVED(result, room));                                                                     \
     return result;                                                                                                     \
   }
 
@@ -125,10 +130,10 @@ WRAPPED(ssize_t, write, (int fd, const void *from, size_t bytes)) {
 
 /* --- several messages in one call --- */
 
-static int64_t bytes_in(const struct mmsghdr *messages, int count) {
+static int64_t bytes_in(const struct mmsghdr *messages, int count, int flags) {
   int64_t bytes = 0;
   for (int i = 0; i < count; i++)
-    bytes += moved(messages[i].msg_len, bytes_of(messages[i].msg_hdr.msg_iov, messages[i].msg_hdr.msg_iovlen));
+    bytes += MOVED((int64_t)messages[i].msg_len, bytes_of(messages[i].msg_hdr.msg_iov, messages[i].msg_hdr.msg_iovlen));
   return count < 0 ? count : bytes;
 }
 
@@ -140,7 +145,7 @@ static int64_t bytes_in(const struct mmsghdr *messages, int count) {
     io_begin(&operation, fd, way);                                                                                     \
     int result = CALL(name) arguments;                                                                                 \
     operation.asked = way == IO_WRITE && result < (int)count ? UINT64_MAX : 0;                                         \
-    io_end_bytes(&operation, bytes_in(messages, result));                                                              \
+    io_end_bytes(&operation, bytes_in(messages, result, flags));                                                       \
     return result;                                                                                                     \
   }
 
@@ -209,12 +214,15 @@ DONE(sync_file_range, IO_SYNC, (int fd, off64_t at, off64_t bytes, unsigned flag
 /* A connection that is made in the background (EINPROGRESS) counts as `again`; its time is in the wait that follows. */
 WRAPPED(int, connect, (int fd, const struct sockaddr *to, socklen_t bytes)) {
   if (!io_is_on()) return CALL(connect)(fd, to, bytes);
-  io_descriptor_connects(fd, to, bytes);
+  struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+  socklen_t known = bytes <= sizeof address && io_is_readable(to, bytes) ? bytes : 0;
+  memcpy(&address, to, known);
+  io_descriptor_connects(fd, (struct sockaddr *)&address, known);
   IO_OPERATION;
   io_begin(&operation, fd, IO_CONNECT);
   int result = CALL(connect)(fd, to, bytes);
   io_end(&operation, result, 1);
-  if (to != NULL && to->sa_family == AF_UNIX) io_descriptor_closed(fd); /* now it has a name */
+  if (address.ss_family == AF_UNIX) io_descriptor_closed(fd); /* now it has a name */
   return result;
 }
 

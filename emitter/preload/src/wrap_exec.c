@@ -1,6 +1,7 @@
 /* Programs that this one becomes or starts. An emitter that was stopped cannot be started again, so it is stopped only
  * for a file that can be executed. A program that would not start with this preload is started without it. Nothing here
  * allocates: the caller may be the child of a vfork. */
+#include "given.h"
 #include "measure.h"
 #include "program.h"
 #include "real.h"
@@ -58,15 +59,24 @@ static candidate consider(const char *file, bool by_name) {
   if (ll_tls_inside != 0 || file == NULL) return now;
   if (io_is_filtered())
     now.harms = true;
-  else
+  else if (io_is_readable_text(file)) /* a search in PATH reads it */
     io_on_own_stack(look_at, &now);
   return now;
+}
+
+/* Else the kernel has the answer. Under a filter that forbids to ask, it is believed. */
+static bool can_be_read(char *const environment[]) {
+  for (;; environment++) {
+    if (!io_is_readable(environment, sizeof *environment)) return false;
+    if (*environment == NULL) return true;
+    if (!io_is_readable_text(*environment)) return false;
+  }
 }
 
 /* The variable in the environment, if it names us and the program must not get it; else NULL. A program that is not
  * measured any more has children, too. */
 static char *const *harmful(const candidate *now, char *const environment[]) {
-  if (!now->harms || environment == NULL) return NULL;
+  if (!now->harms || (!io_is_filtered() && !can_be_read(environment)) || environment == NULL) return NULL;
   while (*environment != NULL && strncmp(*environment, VARIABLE, strlen(VARIABLE)) != 0)
     environment++;
   return *environment != NULL && names_us(*environment + strlen(VARIABLE)) ? environment : NULL;

@@ -1,12 +1,14 @@
 /* Waits for descriptors. A call that does not wait (timeout 0) is no wait, nor is a sleep (no descriptors); one that
  * ends by its timeout is one. */
 #include "declarations.h"
+#include "given.h"
 #include "measure.h"
 #include "real.h"
 
 #include <sys/epoll.h>
 #include <sys/select.h>
 
+/* Of ppoll and pselect libc itself reads the timeout first, of the others the kernel does. */
 static bool is_zero(const struct timespec *timeout) {
   return timeout != NULL && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
 }
@@ -32,7 +34,9 @@ MASKED_WAIT(ppoll, !is_zero(timeout) && count > 0, mask,
 MASKED_WAIT(__ppoll_chk, !is_zero(timeout) && count > 0, mask,
             (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room),
             (fds, count, timeout, mask, room))
-WAIT(select, count > 0 && (timeout == NULL || timeout->tv_sec != 0 || timeout->tv_usec != 0),
+WAIT(select,
+     count > 0 && (timeout == NULL ||
+                   (io_is_readable(timeout, sizeof *timeout) && (timeout->tv_sec != 0 || timeout->tv_usec != 0))),
      (int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *timeout),
      (count, reads, writes, others, timeout))
 MASKED_WAIT(pselect, !is_zero(timeout) && count > 0, mask,
@@ -43,6 +47,6 @@ WAIT(epoll_wait, timeout != 0, (int fd, struct epoll_event *events, int most, in
 MASKED_WAIT(epoll_pwait, timeout != 0, mask,
             (int fd, struct epoll_event *events, int most, int timeout, const sigset_t *mask),
             (fd, events, most, timeout, mask))
-MASKED_WAIT(epoll_pwait2, !is_zero(timeout), mask,
+MASKED_WAIT(epoll_pwait2, timeout == NULL || (io_is_readable(timeout, sizeof *timeout) && !is_zero(timeout)), mask,
             (int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *mask),
             (fd, events, most, timeout, mask))
