@@ -1,5 +1,7 @@
 #include "stack.h"
 
+#include "base/cancellation.h"
+
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -22,6 +24,9 @@ bool io_on_own_stack(void (*function)(void *), void *argument) {
   ucontext_t here, there;
   sigset_t all, before;
   call now = {function, argument};
+  ll_cancellation cancellation;
+  /* A thread that is cancelled here, at once or in a call, would look for its own frames on the wrong stack. */
+  ll_cancellation_off(&cancellation);
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);
   void *memory =
@@ -36,5 +41,6 @@ bool io_on_own_stack(void (*function)(void *), void *argument) {
   }
   if (memory != MAP_FAILED) munmap(memory, STACK_BYTES);
   sigprocmask(SIG_SETMASK, &before, NULL);
+  ll_cancellation_restore(&cancellation);
   return done;
 }

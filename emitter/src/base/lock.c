@@ -16,7 +16,7 @@ void ll_lock(ll_saved_state *before) {
   before->error = errno;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before->signals);
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancellation);
+  ll_cancellation_off(&before->cancellation);
   pthread_mutex_lock(&lock);
   ll_tls_inside++;
   held = true;
@@ -30,9 +30,9 @@ static void release(const ll_saved_state *before) {
   held = false;
   ll_tls_inside--;
   pthread_mutex_unlock(&lock);
-  pthread_setcancelstate(before->cancellation, NULL);
   pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
   errno = before->error;
+  ll_cancellation_restore(&before->cancellation);
 }
 
 /* Another thread may find the lock free, and the lines gone, in between. */

@@ -2,13 +2,15 @@
 #ifndef LIFELINE_LOCK_H
 #define LIFELINE_LOCK_H
 
+#include "cancellation.h"
+
 #include <signal.h>
 #include <stdbool.h>
 
 /* The thread's state before it took the lock. */
 typedef struct ll_saved_state {
   sigset_t signals;
-  int cancellation;
+  ll_cancellation cancellation;
   int error; /* errno */
 } ll_saved_state;
 

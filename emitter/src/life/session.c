@@ -178,16 +178,16 @@ static open_session *find(const ll_session *session) {
 }
 
 /* A thread that was cancelled in between would never let go. Returns what end_announcing restores. */
-static int begin_announcing(void) {
-  int cancellation;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+static ll_cancellation begin_announcing(void) {
+  ll_cancellation cancellation;
+  ll_cancellation_off(&cancellation);
   pthread_mutex_lock(&announcing);
   return cancellation;
 }
 
-static void end_announcing(int cancellation) {
+static void end_announcing(ll_cancellation cancellation) {
   pthread_mutex_unlock(&announcing);
-  pthread_setcancelstate(cancellation, NULL);
+  ll_cancellation_restore(&cancellation);
 }
 
 void ll_sessions_after_fork(void) {
@@ -199,7 +199,7 @@ static void announce(const ll_session *session, const char *name) {
   static bool told; /* one line per process is enough */
   char why[512];
   ll_saved_state before;
-  int cancellation = begin_announcing();
+  ll_cancellation cancellation = begin_announcing();
   bool announced = ll_announce(session->id, name, why, sizeof why);
   ll_lock(&before);
   open_session *open = find(session);
@@ -246,7 +246,7 @@ int ll_session_end(const ll_session *session, int ok) {
   ll_unlock(&before);
   if (open == NULL) return EINVAL;
   if (ours) emit_end(session, ok != 0); /* the last event of its context */
-  int cancellation = begin_announcing();
+  ll_cancellation cancellation = begin_announcing();
   ll_lock(&before);
   open = find(session);
   if (open != NULL) {
@@ -266,7 +266,7 @@ void ll_sessions_close(void) {
   ll_saved_state before;
   ll_session ended[LL_SESSIONS_MAX];
   unsigned announced = 0;
-  int cancellation = begin_announcing();
+  ll_cancellation cancellation = begin_announcing();
   ll_lock(&before);
   for (unsigned i = 0; i < count; i++)
     if (sessions[i].owner == getpid() && sessions[i].announced) {
