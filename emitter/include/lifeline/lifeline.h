@@ -259,7 +259,13 @@ static inline void ll_stats(ll_statistics *statistics) {
  * emit or at ll_init, and a second one while it delivers what earlier runs left; sinks for brokers have threads and
  * connections of their own. It installs no signal handler, keeps no other descriptor open, never ends the process, and
  * prints only one line per error to stderr, or passes it to the log callback. A line for which stderr, a pipe that
- * nobody reads, has no room is lost.
+ * nobody reads, has no room is lost. A thread of asynchronous cancel type may not call the library.
+ *
+ * Change of user. setuid and its like make the system call in every thread, the library's too, and libc aborts the
+ * program if it succeeds in one and fails in another. Capabilities belong to threads: a program that keeps some over a
+ * change of user (PR_SET_KEEPCAPS, SECBIT_NO_SETUID_FIXUP) keeps them in its own thread only. It has to make all these
+ * calls before ll_init and its first event, or after ll_shutdown. Where all threads have the same capabilities, as
+ * after setgid and setuid of a daemon that was root, nothing is to be done.
  *
  * Stacks. A thread that emits or measures needs 7 KB of free stack, one that starts the emitter 16 KB: in a program
  * whose threads have the smallest stacks, call ll_init in main. Log callbacks come on top of that.

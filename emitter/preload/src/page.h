@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { IO_OWN_MAX = 4096 };
+enum { IO_OWN_MAX = 4096, IO_THREADS_MAX = 128 };
 
 typedef enum io_state {
   IO_FORKED, /* not measured yet: most children exec at once */
@@ -20,6 +20,7 @@ typedef struct io_process {
   uint64_t began_ns;             /* when it was loaded, or the forked child's first operation began */
   uint64_t refused_ns;           /* when a thread first was where the emitter must not be started */
   uint32_t threads;              /* of the library */
+  uint32_t tids[IO_THREADS_MAX]; /* theirs; 0: none */
   uint64_t own[IO_OWN_MAX / 64]; /* bit set of the library's descriptors */
 } io_process;
 

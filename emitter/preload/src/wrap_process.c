@@ -1,10 +1,14 @@
 /* Threads of the library; ends of the program that run no exit handlers; and what the emitter must have ended before.
  */
+#include "given.h"
 #include "measure.h"
 #include "page.h"
 #include "real.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -33,8 +37,18 @@ static void count_thread(uint32_t change) {
   if (io_page != NULL) __atomic_fetch_add(&io_page->threads, change, __ATOMIC_RELAXED);
 }
 
+/* One that finds no place is not asked for its capabilities. */
+static void name_thread(uint32_t before, uint32_t after) {
+  for (int i = 0; io_page != NULL && i < IO_THREADS_MAX; i++) {
+    uint32_t expected = before;
+    if (__atomic_compare_exchange_n(&io_page->tids[i], &expected, after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return;
+  }
+}
+
 static void thread_ends(void *unused) {
   (void)unused;
+  name_thread((uint32_t)gettid(), 0);
   count_thread(-1u);
 }
 
@@ -42,6 +56,7 @@ static beginning begin_inside(void *given) {
   beginning taken = *(beginning *)given;
   free(given);
   ll_tls_inside = 1;
+  name_thread(0, (uint32_t)gettid());
   return taken;
 }
 
@@ -136,7 +151,8 @@ WRAPPED(int, prctl, (int option, ...)) {
   for (int i = 0; i < 4; i++)
     given[i] = va_arg(more, unsigned long);
   va_end(more);
-  if (option == PR_SET_SECCOMP) filters();
+  bool asks = given[0] == SECCOMP_MODE_FILTER && !io_is_readable((const void *)given[1], sizeof(struct sock_fprog));
+  if (option == PR_SET_SECCOMP && !asks) filters(); /* a filter that is not there: whether the kernel knows them */
   return CALL(prctl)(option, given[0], given[1], given[2], given[3]);
 }
 
@@ -196,3 +212,55 @@ static bool stop_threads(void) {
 ENTER(unshare, (int flags), (flags), (flags & SHARED) != 0 && errno == EINVAL)
 ENTER(setns, (int fd, int kind), (fd, kind),
       (kind == 0 || (kind & ENTERED) != 0) && (errno == EINVAL || errno == EUSERS))
+
+/* --- change of user and groups: libc makes the system call in every thread, and aborts the program if one may what
+ * another may not. Capabilities belong to threads, and libc has no call that changes them in all: a program that keeps
+ * some has them in its own thread only --- */
+
+enum { RIGHTS = 1 << CAP_SETUID | 1 << CAP_SETGID };
+
+/* That decide about such a call. */
+static uint32_t rights_of(uint32_t thread) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, (int)thread};
+  struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+  return syscall(SYS_capget, &header, sets) == 0 ? sets[0].effective & RIGHTS : 0;
+}
+
+/* A thread that has just been made has no place yet. */
+static bool all_have(uint32_t rights) {
+  for (int tries = 0; tries < CLOSING_MS; tries++) {
+    uint32_t known = 0;
+    for (int i = 0; i < IO_THREADS_MAX; i++) {
+      uint32_t thread = __atomic_load_n(&io_page->tids[i], __ATOMIC_RELAXED);
+      if (thread != 0 && rights_of(thread) != rights) return false;
+      known += thread != 0;
+    }
+    if (known >= library_threads() || known == IO_THREADS_MAX) return true;
+    wait_a_moment();
+  }
+  return false;
+}
+
+static void agree(void) {
+  IO_KEEPS_ERRNO;
+  if (ll_tls_inside != 0 || !io_is_emitting() || library_threads() == 0 || all_have(rights_of(0))) return;
+  io_stop("has kept capabilities over a change of user");
+  for (int tries = 0; library_threads() > 0 && tries < CLOSING_MS; tries++)
+    wait_a_moment();
+}
+
+#define CHANGE(name, parameters, arguments)                                                                            \
+  WRAPPED(int, name, parameters) {                                                                                     \
+    agree();                                                                                                           \
+    return CALL(name) arguments;                                                                                       \
+  }
+CHANGE(setuid, (uid_t user), (user))
+CHANGE(seteuid, (uid_t user), (user))
+CHANGE(setreuid, (uid_t user, uid_t effective), (user, effective))
+CHANGE(setresuid, (uid_t user, uid_t effective, uid_t saved), (user, effective, saved))
+CHANGE(setgid, (gid_t group), (group))
+CHANGE(setegid, (gid_t group), (group))
+CHANGE(setregid, (gid_t group, gid_t effective), (group, effective))
+CHANGE(setresgid, (gid_t group, gid_t effective, gid_t saved), (group, effective, saved))
+CHANGE(setgroups, (size_t count, const gid_t *groups), (count, groups))
+CHANGE(initgroups, (const char *user, gid_t group), (user, group))

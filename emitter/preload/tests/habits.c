@@ -2,7 +2,9 @@
  * ends with 0 if nothing was different from a run without the preload. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -134,6 +136,14 @@ static void habit_cancel(void) {
   CHECK(pthread_cancel(thread) == 0);
   CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
   CHECK(ftrylockfile(stream) == 0); /* nobody holds its lock */
+}
+
+/* Without libc's other functions: after fork, and cancelled anywhere. */
+static void *work_until_cancelled(void *unused) {
+  (void)unused;
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  for (;;)
+    if (write(ends[1], bytes, 1) == 1 && read(ends[0], bytes, 1) != 1) return NULL;
 }
 
 static volatile sig_atomic_t handled;
@@ -516,6 +526,35 @@ static void habit_user(void) {
   put(fd, 20);
 }
 
+/* What daemons do that need a right later on. */
+static void habit_keep(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{1 << CAP_SETGID, 1 << CAP_SETGID, 0}};
+  put(file("data"), 20);
+  CHECK(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0);
+  CHECK(setresuid(65534, 65534, 65534) == 0);
+  CHECK(syscall(SYS_capset, &header, sets) == 0);
+  CHECK(setgroups(0, NULL) == 0 && setresgid(65534, 65534, 65534) == 0);
+}
+
+/* A thread of asynchronous cancel type makes the first call of its process, and is cancelled in it. */
+static void habit_asynchronous(void) {
+  CHECK(pipe(ends) == 0);
+  for (int i = 0; i < 16; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      pthread_t thread;
+      void *result = NULL;
+      CHECK(pthread_create(&thread, NULL, work_until_cancelled, NULL) == 0);
+      if (i % 4 > 0) usleep((unsigned)i * 200);
+      CHECK(pthread_cancel(thread) == 0);
+      CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+      exit(0);
+    }
+    CHECK(status_of(child) == 0);
+  }
+}
+
 /* Its descriptor 2 is a file, before the sink turns out not to be there. */
 static void habit_stderr(void) {
   CHECK(dup2(file("kept"), 2) == 2);
@@ -537,6 +576,8 @@ static void habit_errno(void) {
   CHECK(read(1 << 30, &byte, 1) == -1 && errno == EBADF);
   CHECK(close(-1) == -1 && errno == EBADF);
   CHECK(open("/nonexistent", O_RDONLY) == -1 && errno == ENOENT);
+  CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == -1 &&
+        errno == EFAULT); /* asks whether there are any */
   char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(write(fd, nowhere, 1) == -1 && errno == EFAULT);
 }
@@ -545,15 +586,35 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } habits[] = {{"fork", habit_fork},       {"vfork", habit_vfork},       {"cancel", habit_cancel},
-                {"signal", habit_signal},   {"behind", habit_behind},     {"close", habit_close},
-                {"seccomp", habit_seccomp}, {"sandbox", habit_sandbox},   {"stall", habit_stall},
-                {"daemon", habit_daemon},   {"exec", habit_exec},         {"user", habit_user},
-                {"errno", habit_errno},     {"stderr", habit_stderr},     {"limits", habit_limits},
-                {"slow", habit_slow},       {"filtered", habit_filtered}, {"namespaces", habit_namespaces},
-                {"missing", habit_missing}, {"handler", habit_handler},   {"spawn", habit_spawn},
-                {"fifo", habit_fifo},       {"shared", habit_shared},     {"executed", habit_executed},
-                {"masked", habit_masked},   {"little", habit_little},     {"locked", habit_locked}};
+  } habits[] = {{"fork", habit_fork},
+                {"vfork", habit_vfork},
+                {"cancel", habit_cancel},
+                {"signal", habit_signal},
+                {"behind", habit_behind},
+                {"close", habit_close},
+                {"seccomp", habit_seccomp},
+                {"sandbox", habit_sandbox},
+                {"stall", habit_stall},
+                {"daemon", habit_daemon},
+                {"exec", habit_exec},
+                {"user", habit_user},
+                {"errno", habit_errno},
+                {"stderr", habit_stderr},
+                {"limits", habit_limits},
+                {"slow", habit_slow},
+                {"filtered", habit_filtered},
+                {"namespaces", habit_namespaces},
+                {"missing", habit_missing},
+                {"handler", habit_handler},
+                {"spawn", habit_spawn},
+                {"fifo", habit_fifo},
+                {"shared", habit_shared},
+                {"executed", habit_executed},
+                {"masked", habit_masked},
+                {"little", habit_little},
+                {"locked", habit_locked},
+                {"keep", habit_keep},
+                {"asynchronous", habit_asynchronous}};
   if (argc < 3) return 2;
   folder = argv[2];
   if (strcmp(argv[1], "threads") == 0) habit_threads(atoi(argv[3]));

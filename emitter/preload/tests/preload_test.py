@@ -14,7 +14,7 @@ from pathlib import Path
 from preload import BIN, PYTHON, Preloaded
 
 ROOT = Path(__file__).resolve().parents[3]
-CALLS, HABITS, SIZES = BIN / "preload-calls", BIN / "preload-habits", BIN / "preload-sizes"
+CALLS, HABITS, POINTERS, SIZES = (BIN / f"preload-{name}" for name in ("calls", "habits", "pointers", "sizes"))
 BLOCK = 100  # bytes that calls.c and habits.c move at once
 
 
@@ -450,6 +450,15 @@ class Unharmed(Preloaded):
         reads = [event for event in self.events() if event["type"] == "io.target" and event["operation"] == "pipe.read"]
         self.assertEqual(reads[-1]["open"], 0)
 
+    def test_a_thread_is_cancelled_while_it_starts_the_emitter(self):
+        self.habit("asynchronous")
+
+    def test_calls_with_bad_pointers_end_as_without(self):
+        plain = subprocess.run([POINTERS, self.folder], stdout=subprocess.PIPE, check=True, text=True).stdout
+        for options in ((), ("--emitters", "long")):
+            with self.subTest(options):
+                self.assertEqual(self.run_measured(POINTERS, self.folder, options=options).stdout, plain)
+
     def test_a_signal_handler_on_a_small_stack_may_write(self):
         handled = int(self.habit("signal").stdout.split()[1])
         self.assertEqual((self.written("handler"), self.written("main")), (handled, 50000))
@@ -579,6 +588,20 @@ class Unharmed(Preloaded):
         self.folder.chmod(0o777)
         done = subprocess.run(self.command(HABITS, "user", self.folder), env=self.environment, stderr=subprocess.PIPE, timeout=60, check=False)
         self.assertEqual((done.returncode, (self.folder / "data").stat().st_size), (0, 2000))
+
+    def test_a_program_may_keep_capabilities_over_a_change_of_user(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can change its user")
+        why = "has kept capabilities over a change of user; it is not measured from now on"
+        self.folder.chmod(0o777)
+        self.assertIn(why, self.habit("keep").stderr)
+        self.assertEqual(self.written("data"), 20)
+        for user in (["--reuid", "65534", "--clear-groups"], ["--reuid", "65534", "--regid", "65534", "--init-groups"],
+                     ["--regid", "65534", "--clear-groups", "--bounding-set=-all"]):
+            words = ["setpriv", *user, "id"]
+            with self.subTest(words):
+                plain = subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout
+                self.assertEqual(self.run_measured(*words).stdout, plain)
 
     def test_an_unreachable_broker_costs_half_a_second_at_most_at_the_end(self):
         with socket.socket() as unused:
