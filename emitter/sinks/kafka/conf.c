@@ -62,6 +62,11 @@ static bool set_parameters(rd_kafka_conf_t *conf, const sink_url *url, char *err
       snprintf(error, error_bytes, "kafka: the URL's parameter \"%s\" is unknown", key);
       return false;
     }
+    if (strcmp(key + 6, "partitioner") == 0) { /* schemas/FORMAT.md: jobs reject a batch in another place */
+      snprintf(error, error_bytes,
+               "kafka: the setting \"partitioner\" cannot be changed: jobs know where a batch belongs");
+      return false;
+    }
     if (!set(conf, key + 6, url->parameters[i].value, error, error_bytes)) return false;
   }
   return true;

@@ -399,6 +399,7 @@ static void a_url_that_makes_no_sense_is_refused_without_its_secrets(void **stat
       "kafka://u:hidden@h/?speed=9",
       "kafka://u:hidden@h/?kafka.no.such.setting=hidden",
       "kafka://u:hidden@h/?kafka.acks=hidden",
+      "kafka://u:hidden@h/?kafka.partitioner=random",
       "kafka://u:hidden@h/?max_in_flight=0",
       "kafka://u:hidden@h/?max_in_flight=1e3",
       "kafka://u:hidden@h/?tls_ca=/missing",
