@@ -195,7 +195,7 @@ class Programs(Preloaded):
         log = open(self.folder / "server.log", "wb")
         self.addCleanup(log.close)
         server = subprocess.Popen([*user, prefix / "bin/lifeline-run", "--url", f"file://{self.out}", "--interval", "1s",
-                                   tools / "postgres", "-D", data, *settings], env=environment, stdout=log, stderr=subprocess.STDOUT)
+                                   "--emitters", self.emitters, tools / "postgres", "-D", data, *settings], env=environment, stdout=log, stderr=subprocess.STDOUT)
         self.addCleanup(stop, server)
         wait_for_port(port, server)
         client = ["-h", "127.0.0.1", "-p", port, "-U", "tester", "postgres"]
