@@ -285,13 +285,17 @@ static void a_loss_is_reported_when_it_begins_and_when_it_is_over(void **state) 
   expect_success(lose_events_in_an_outage);
 }
 
-static void lose_events_to_a_full_filesystem(void) {
+static void start_on_a_small_filesystem(const char *size) {
   ll_options options = LL_OPTIONS_INIT;
   options.log = hear;
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-      mount("none", directory.rings, "tmpfs", 0, "size=1m,mode=700") != 0)
+      mount("none", directory.rings, "tmpfs", 0, size) != 0)
     exit(SKIPPED);
   if (ll_init(&options) != 0) exit(2);
+}
+
+static void lose_events_to_a_full_filesystem(void) {
+  start_on_a_small_filesystem("size=1m,mode=700");
   emit_until_heard("events are dropped: the filesystem of ");
   if (was_heard("is too slow")) exit(4);
   if (mount("none", directory.rings, "tmpfs", MS_REMOUNT, "size=16m,mode=700") != 0) exit(5);
@@ -311,12 +315,7 @@ static void a_loss_on_a_full_filesystem_is_not_blamed_on_the_sink(void **state) 
 
 /* No slot for a batch can be had, so none is in flight. */
 static void end_on_a_full_filesystem(void) {
-  ll_options options = LL_OPTIONS_INIT;
-  options.log = hear;
-  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-      mount("none", directory.rings, "tmpfs", 0, "size=4m,mode=700") != 0)
-    exit(SKIPPED);
-  if (ll_init(&options) != 0) exit(2);
+  start_on_a_small_filesystem("size=4m,mode=700");
   ll_emit(number, 1);
   char path[200], zeros[4096] = "";
   snprintf(path, sizeof path, "%s/full", directory.rings);

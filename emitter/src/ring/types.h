@@ -29,7 +29,7 @@ typedef struct ll_types {
   uint32_t arena_used;
   uint32_t codes_used;
   uint32_t count;
-  bool full; /* a type was refused for want of room, which was said */
+  bool full; /* a type did not fit, and a line was logged */
 } ll_types;
 
 /* Returns 0 or ENOMEM. */
