@@ -126,6 +126,26 @@ static void sessions_of_one_trace_are_announced_until_the_last_one_ends(void **s
   run(join_a_trace_twice);
 }
 
+static void join_a_trace_of_another_process(void) {
+  ll_session one, other;
+  char path[300];
+  snprintf(path, sizeof path, "%s/" TRACE, announcements);
+  fail_unless(ll_session_begin(&one, "one", "00-" TRACE "-" SPAN "-01") == 0, 11);
+  pid_t second = fork();
+  if (second == 0)
+    _exit(ll_session_begin(&other, "other", "00-" TRACE "-" SPAN "-01") != 0 || ll_session_end(&other, 1) != 0);
+  int status;
+  fail_unless(waitpid(second, &status, 0) == second && status == 0, 12);
+  fail_unless(strncmp(test_text_of(path), "name=one\n", 9) == 0, 13);
+  fail_unless(ll_session_end(&one, 1) == 0, 14);
+  fail_unless(access(path, F_OK) != 0, 15);
+}
+
+static void the_first_process_of_a_trace_announces_it(void **state) {
+  (void)state;
+  run(join_a_trace_of_another_process);
+}
+
 static void begin_one(void) {
   ll_session session;
   fail_unless(ll_session_begin(&session, "s", NULL) == 0, 11);
@@ -153,6 +173,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_session_is_announced_until_the_program_ends, set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_announcement_of_a_dead_process_is_removed_by_the_next_one, set_up, tear_down),
       cmocka_unit_test_setup_teardown(sessions_of_one_trace_are_announced_until_the_last_one_ends, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_first_process_of_a_trace_announces_it, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_directory_of_others_costs_only_the_announcement, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,11 +113,16 @@ static unsigned long long number_in(const char *content, const char *key) {
   return line != NULL ? strtoull(line + strlen(key), NULL, 10) : 0;
 }
 
-static bool is_dead(int directory, const char *file, unsigned long long here) {
+/* Of the process of this PID namespace that wrote the file; 0 for any other file. */
+static pid_t writer_of(int directory, const char *file, unsigned long long here) {
   char content[CONTENT_MAX];
-  if (!read_own(directory, file, content) || number_in(content, "\nnamespace=") != here) return false;
+  if (here == 0 || !read_own(directory, file, content) || number_in(content, "\nnamespace=") != here) return 0;
   unsigned long long pid = number_in(content, "\npid=");
-  return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+  return pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static bool is_gone(pid_t pid) {
+  return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 /* Removes what killed processes of this user have left. */
@@ -129,8 +134,10 @@ static void remove_dead(int directory) {
   if (all == NULL && fd >= 0) close(fd);
   unsigned names = 0;
   for (struct dirent *entry; all != NULL && names < NAMES_MAX && (entry = readdir(all)) != NULL; names++)
-    if (ll_session_id_parse(entry->d_name, strlen(entry->d_name), id) && is_dead(directory, entry->d_name, here))
-      unlinkat(directory, entry->d_name, 0);
+    if (ll_session_id_parse(entry->d_name, strlen(entry->d_name), id)) {
+      pid_t writer = writer_of(directory, entry->d_name, here);
+      if (writer != 0 && is_gone(writer)) unlinkat(directory, entry->d_name, 0);
+    }
   if (all != NULL) closedir(all);
 }
 
@@ -142,7 +149,10 @@ bool ll_announce(const uint8_t id[16], const char *name, char *why, size_t why_b
   ll_session_id_text(id, file);
   int length = describe(name, content, sizeof content);
   if (!__atomic_exchange_n(&has_removed, true, __ATOMIC_RELAXED)) remove_dead(directory);
-  bool written = write_file(directory, file, content, (size_t)length);
+  /* Of the processes of a trace the first announces it: its file is not the second one's to remove. */
+  pid_t writer = writer_of(directory, file, pid_namespace());
+  bool written =
+      (writer != 0 && writer != getpid() && !is_gone(writer)) || write_file(directory, file, content, (size_t)length);
   if (!written) snprintf(why, why_bytes, "the session cannot be announced to this host's probe: %s", strerror(errno));
   close(directory);
   return written;

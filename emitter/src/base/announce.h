@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Creates or replaces the file, atomically. False with one line in why. */
+/* Creates or replaces the file, atomically, unless a process that lives has announced the session: the first one of a
+ * trace owns the file. False with one line in why. */
 bool ll_announce(const uint8_t id[16], const char *name, char *why, size_t why_bytes);
 
 /* Removes the file, unless it is of another process. */

@@ -31,6 +31,7 @@ public final class RateJob implements Job {
   private final List<FieldSelector> fields;
   private final DerivedStream stream;
   private final Metrics.Counter forgotten;
+  private final Metrics.Counter tooLong;
   private final EmitterStates<Samples> emitters;
 
   /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
@@ -43,6 +44,9 @@ public final class RateJob implements Job {
     this.stream = new DerivedStream(to, recipe, DerivedStream.Rest.LEFT_OUT, state, retentionMs, metrics);
     this.forgotten =
         metrics.counter("lifeline_rate_forgotten_total", "Series dropped: their emitter has too many.");
+    this.tooLong =
+        metrics.counter(
+            "lifeline_rate_long_names_total", "Types without rates: a name or a unit would exceed 255 bytes.");
     this.emitters = new EmitterStates<>(state, "rate/", Samples::decode);
   }
 
@@ -70,7 +74,7 @@ public final class RateJob implements Job {
   }
 
   private Optional<Rates> rates(EventType type) {
-    return rates.computeIfAbsent(type, t -> Rates.of(t, fields));
+    return rates.computeIfAbsent(type, t -> Rates.of(t, fields, tooLong));
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.lifeline.codec.EventType;
 import io.lifeline.codec.Field;
 import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.core.FieldSelector;
+import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.derive.NewEvent;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -29,8 +30,8 @@ record Rates(int[] texts, int[] numbers, String series, EventType rate) {
   private static final int MAX_NAME_BYTES = 255;
   private static final int MAX_TEXT_BYTES = 1000;
 
-  /** Returns empty if no field of the type is selected, or the names would be too long. */
-  static Optional<Rates> of(EventType type, List<FieldSelector> selectors) {
+  /** Returns empty if no field of the type is selected, or, which is counted, if the names would be too long. */
+  static Optional<Rates> of(EventType type, List<FieldSelector> selectors, Metrics.Counter tooLong) {
     int[] texts = indices(type, field -> field.type() == FieldType.STRING);
     int[] numbers =
         indices(
@@ -50,7 +51,11 @@ record Rates(int[] texts, int[] numbers, String series, EventType rate) {
       series.append(type.fields().get(number).type().isFloating() ? FLOATING : INTEGRAL);
       rate.field(type.fields().get(number).name(), FieldType.F64, unit);
     }
-    if (!fits || numbers.length == 0) {
+    if (numbers.length == 0) {
+      return Optional.empty();
+    }
+    if (!fits) {
+      tooLong.add(1);
       return Optional.empty();
     }
     series.append(Arrays.toString(numbers)).append(type.hashHex());

@@ -117,6 +117,15 @@ class RateJobTest {
   }
 
   @Test
+  void aTypeWhoseRateWouldHaveTooLongANameIsCounted() {
+    EventType type = EventType.named("n".repeat(251)).field("bytes", FieldType.U64, "B").build();
+    job = job("rate.of", type.name() + ":*");
+    accept(1, batch(1, 1).event(type, tick(1), 1L).event(type, tick(2), 2L));
+    assertThat(rates()).isEmpty();
+    assertThat(metrics.text()).contains("lifeline_rate_long_names_total 1\n");
+  }
+
+  @Test
   void aStreamHasOneSource() {
     assertThatThrownBy(() -> job("rate.to", "durations", "jobs", "pair,rate"))
         .isInstanceOf(ConfigException.class)
