@@ -42,6 +42,44 @@ static int first_process; /* pidfd */
 static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
 static bool finishing; /* the watcher must leave the table alone */
 
+/* --- lines of the log, which nobody would see on the agent's standard error --- */
+
+static char lines[IO_LINES_BYTES];
+static size_t lines_used;
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+static int terminal = -1; /* the run's standard error, if it is one: nobody waits for the end of a terminal */
+
+static void keep_line(void *unused, ll_log_level level, const char *message) {
+  (void)unused;
+  if (level == LL_LOG_INFO) return;
+  const char *kind = level == LL_LOG_ERROR ? "error" : "warning";
+  pthread_mutex_lock(&keeping);
+  size_t room = sizeof lines - lines_used;
+  int bytes = snprintf(lines + lines_used, room, "lifeline: %s: %s\n", kind, message);
+  if (bytes > 0 && (size_t)bytes < room) lines_used += (size_t)bytes; /* else the first lines say why */
+  lines[lines_used] = '\0';
+  pthread_mutex_unlock(&keeping);
+}
+
+static void write_lines(int fd) {
+  pthread_mutex_lock(&keeping);
+  if (lines_used > 0 && write(fd, lines, lines_used) > 0) lines_used = 0, lines[0] = '\0';
+  pthread_mutex_unlock(&keeping);
+}
+
+/* When the first process ends, not when they come: a program may have a picture on the terminal. Elsewhere that process
+ * writes them, which has the table's file open. */
+static void hand_over_lines(int table_file) {
+  struct pollfd room = {.fd = terminal, .events = POLLOUT};
+  if (terminal < 0) {
+    pthread_mutex_lock(&keeping);
+    if (pwrite(table_file, lines, lines_used + 1, offsetof(io_table, lines)) < 0) unlink(path);
+    pthread_mutex_unlock(&keeping);
+  } else if (poll(&room, 1, 0) > 0) {
+    write_lines(terminal);
+  }
+}
+
 /* --- reports --- */
 
 static bool names_targets;
@@ -122,10 +160,12 @@ static void *watch(void *unused) {
   return unused;
 }
 
+/* 0 for `asked`: the run is over, and the file is about to go. */
 static void answer(uint32_t asked) {
   int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
-  if (pwrite(fd, &asked, sizeof asked, offsetof(io_table, answered)) < 0) unlink(path);
+  hand_over_lines(fd);
+  if (asked != 0 && pwrite(fd, &asked, sizeof asked, offsetof(io_table, answered)) < 0) unlink(path);
   close(fd);
 }
 
@@ -171,6 +211,7 @@ static void finish(uint32_t asked, unsigned interval_s) {
     answered = true;
   }
   ll_shutdown(LL_AS_AT_EXIT); /* for which the first process waits if the run ends with it */
+  answer(0);
   unlink(path);
 }
 
@@ -178,6 +219,7 @@ static void finish(uint32_t asked, unsigned interval_s) {
 static bool prepare(const char *program) {
   pthread_t watcher;
   ll_options options = LL_OPTIONS_INIT;
+  options.log = keep_line;
   const char *slash = strrchr(program, '/'), *given = getenv("LIFELINE_PROGRAM");
   if (given == NULL || *given == '\0') options.program = slash != NULL ? slash + 1 : program;
   ll_init(&options);
@@ -198,11 +240,11 @@ static void serve(unsigned interval_s) {
   finish(__atomic_load_n(&table->asked, __ATOMIC_SEQ_CST), interval_s);
 }
 
-/* Nothing of the program is kept: no descriptor, terminal, process group or folder. Signals that end a service or a
- * session are for the program: the agent ends after it. */
+/* Nothing of the program is kept: no descriptor but that of a terminal, no process group or folder. Signals that end a
+ * service or a session are for the program: the agent ends after it. */
 static void detach(int *ready) {
   static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE};
-  enum { FIRST = 3, LOCK, READY, KEPT };
+  enum { FIRST = 3, LOCK, READY, TERMINAL, KEPT };
   sigset_t none;
   setsid();
   sigemptyset(&none);
@@ -212,14 +254,15 @@ static void detach(int *ready) {
     signal(ignored[i], SIG_IGN);
   sigprocmask(SIG_SETMASK, &none, NULL);
   int null = open("/dev/null", O_RDWR);
-  int *kept[] = {&first_process, &lock, ready};
+  if (isatty(STDERR_FILENO)) terminal = STDERR_FILENO;
+  int *kept[] = {&first_process, &lock, ready, &terminal};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-    *kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC, KEPT);
+    *kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC, KEPT); /* no terminal: -1 */
   for (int fd = 0; fd < FIRST; fd++)
     dup2(null, fd);
   for (int i = 0; i < KEPT - FIRST; i++)
-    *kept[i] = dup2(*kept[i], FIRST + i);
-  syscall(SYS_close_range, (unsigned)KEPT, ~0u, 0);
+    if (*kept[i] >= 0) *kept[i] = dup2(*kept[i], FIRST + i);
+  syscall(SYS_close_range, (unsigned)(terminal >= 0 ? KEPT : TERMINAL), ~0u, 0);
   if (chdir("/") != 0) return;
 }
 
@@ -277,6 +320,7 @@ static bool start(unsigned interval_s, const char *program) {
     if (fork() != 0) _exit(0);
     detach(&ready[1]);
     if (!prepare(program) || write(ready[1], "r", 1) != 1) _exit(1);
+    write_lines(ready[1]);
     close(ready[1]);
     serve(interval_s);
     _exit(0);
@@ -284,6 +328,9 @@ static bool start(unsigned interval_s, const char *program) {
   close(ready[1]);
   if (child > 0) waitpid(child, NULL, 0);
   bool started = child > 0 && read(ready[0], &word, 1) == 1;
+  char said[IO_LINES_BYTES];
+  for (ssize_t bytes; (bytes = read(ready[0], said, sizeof said)) > 0;)
+    fwrite(said, 1, (size_t)bytes, stderr);
   close(ready[0]);
   return started;
 }

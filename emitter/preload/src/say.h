@@ -4,13 +4,18 @@
 #define LIFELINE_PRELOAD_SAY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Remembers what standard error is when the program starts. */
 void io_say_begin(void);
 
-/* Whether it is still the same, and no connection to another machine. */
+/* Whether it is still the same, no connection to another machine, and has room: a line for which it has none is lost.
+ */
 bool io_may_say(void);
 
 void io_say(const char *what, const char *more);
+
+/* Whole lines. */
+void io_say_lines(const char *lines, size_t bytes);
 
 #endif

@@ -10,9 +10,10 @@ enum {
   IO_BUCKETS = 128,
   IO_SLOTS = IO_KINDS + IO_BUCKET * IO_BUCKETS, /* the first ones stand for all other names of their kind */
   IO_PROGRAM_BYTES = 64,
+  IO_LINES_BYTES = 2048,
 };
 
-#define IO_TABLE_MAGIC UINT64_C(0x33656c6261746f69) /* changes with the layout */
+#define IO_TABLE_MAGIC UINT64_C(0x34656c6261746f69) /* changes with the layout */
 
 /* One cache line. */
 typedef struct __attribute__((aligned(64))) io_sums {
@@ -36,12 +37,13 @@ typedef struct io_table {
   uint64_t secret_key[2]; /* makes the places of names unpredictable */
   uint64_t reported_ns;
   uint32_t used;
-  uint32_t monotonic;      /* ticks are nanoseconds, since emitters here do not use the CPU's clock */
-  uint32_t first;          /* pid of the run's first process */
-  uint32_t asked;          /* raised by that process when it ends; a futex */
-  uint32_t answered;       /* the last value of `asked` for which all was delivered */
-  uint32_t reports;        /* and 1, so that it is never 0 */
-  uint64_t keys[IO_SLOTS]; /* hash of program, kind and name, or free or busy. Written last */
+  uint32_t monotonic;         /* ticks are nanoseconds, since emitters here do not use the CPU's clock */
+  uint32_t first;             /* pid of the run's first process */
+  uint32_t asked;             /* raised by that process when it ends; a futex */
+  uint32_t answered;          /* the last value of `asked` for which all was delivered */
+  uint32_t reports;           /* and 1, so that it is never 0 */
+  char lines[IO_LINES_BYTES]; /* of the agent's log, which the first process writes to standard error when it ends */
+  uint64_t keys[IO_SLOTS];    /* hash of program, kind and name, or free or busy. Written last */
   io_slot slots[IO_SLOTS];
   io_sums sums[IO_SLOTS][IO_WAYS][IO_SHARDS];
   io_values values[IO_CALIPERS][IO_SHARDS]; /* of processes that are no emitters */

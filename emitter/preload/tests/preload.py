@@ -32,8 +32,9 @@ class Preloaded(unittest.TestCase):
 
     def run_measured(self, *program, options=(), status=0, url=None, environment=(), timeout=100, **more):
         """Runs the program to its end; its standard error must have no line of ours."""
+        streams = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
         done = subprocess.run(self.command(*program, options=options, url=url), env=self.environment | dict(environment), timeout=timeout,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **{"text": True} | more)
+                              check=False, **streams)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 

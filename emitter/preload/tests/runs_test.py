@@ -154,6 +154,22 @@ class RunsTest(Preloaded):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.assertEqual(self.sums("disk.write", "dd"), {str(self.data): 6 * BLOCK})
 
+    def test_what_the_agent_has_to_say_is_seen(self):
+        program = (PYTHON, "-c", "open('/etc/passwd').read()")
+        unknown = self.run_measured(*program, url="nats://127.0.0.1:1?bogus=1").stderr
+        self.assertRegex(unknown, r'\Alifeline: error: nats: the URL\'s parameter "bogus" is unknown;[^\n]*\n\Z')
+        refused = self.run_measured(*program, url="nats://127.0.0.1:1").stderr
+        self.assertRegex(refused, r"\Alifeline: error: nats: 127.0.0.1:1 cannot be reached: Connection refused; trying again\n"
+                                  r"lifeline: warning: events are not acknowledged yet [^\n]*\n\Z")
+
+    def test_a_program_that_has_closed_standard_error_leaves_the_terminal_to_the_agent(self):
+        ours, theirs = os.openpty()
+        program = (PYTHON, "-c", "import os; open('/etc/passwd').read(); os.close(2)")
+        self.run_measured(*program, url="nats://127.0.0.1:1", stderr=theirs)
+        os.close(theirs)
+        self.assertIn(b"lifeline: error: nats: 127.0.0.1:1 cannot be reached", os.read(ours, 4096))
+        os.close(ours)
+
     def test_a_main_thread_that_ends_before_others(self):
         program = self.script(f"""
             import ctypes, os, threading, time
