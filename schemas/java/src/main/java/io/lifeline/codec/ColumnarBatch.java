@@ -12,10 +12,10 @@ import java.util.List;
  */
 public final class ColumnarBatch {
   /**
-   * Maximum number of events that buffers keep room for between batches. A hostile topic could make thousands of types
-   * each grow to a whole batch in turn; beyond this limit all buffers start small again.
+   * Maximum size of the buffers that are kept between batches, in bytes. A hostile topic could make thousands of types
+   * each grow to a whole batch in turn; beyond this limit all buffers start anew. A process may have tens of readers.
    */
-  static final int MAX_HELD = 1 << 21;
+  static final int MAX_HELD_BYTES = 16 << 20;
 
   private static final int TYPE_MASK = 0xffff;
 
@@ -28,8 +28,8 @@ public final class ColumnarBatch {
   private final List<Columns> groups = new ArrayList<>();
   private int used;
 
-  /** Number of events that all buffers have room for, beyond their initial size. */
-  private int held;
+  /** Size of all buffers, as of the last batch before the current one. */
+  private long heldBytes;
 
   /** Groups the events of the reader's batch by type, independently of the reader's current position. */
   public ColumnarBatch fill(BatchReader reader) {
@@ -39,7 +39,6 @@ public final class ColumnarBatch {
     groups.clear();
     for (int i = 0; i < used; i++) {
       Columns columns = pool.get(i);
-      held += columns.growth();
       if (columns.size > 0) {
         columns.hold(header, reader.raw());
         groups.add(columns);
@@ -53,14 +52,19 @@ public final class ColumnarBatch {
     return Collections.unmodifiableList(groups);
   }
 
-  int held() {
-    return held;
+  /** Returns the size of all buffers in bytes, as {@link #fill} left them. */
+  long heldBytes() {
+    return heldBytes;
   }
 
   private void prepare(BatchReader reader) {
-    if (held > MAX_HELD) {
-      pool.forEach(Columns::shrink);
-      held = 0;
+    for (int i = 0; i < used; i++) { // the last batch's, some of whose columns were decoded
+      heldBytes += pool.get(i).growth();
+    }
+    if (heldBytes > MAX_HELD_BYTES) {
+      pool.clear();
+      Arrays.fill(byNumber, null);
+      heldBytes = 0;
     }
     List<EventType> types = reader.types();
     used = types.size();
@@ -140,6 +144,13 @@ public final class ColumnarBatch {
   /** The events of one type. Arrays are valid below {@link #size()} and until the next {@link #fill}. */
   public static final class Columns {
     private static final int INITIAL = 64;
+    private static final int[] NO_INTS = {};
+    private static final long[] NO_LONGS = {};
+
+    /** Roughly, with what it needs for each field: types without events take no more. */
+    private static final int OWN_BYTES = 256;
+
+    private static final int FIELD_BYTES = 48;
 
     private EventType type;
     private BatchHeader header;
@@ -147,15 +158,15 @@ public final class ColumnarBatch {
     private int size;
 
     /** Number of events that arrays have room for. */
-    private int room;
+    private int room = INITIAL;
 
     /** While all events come in runs, these stand for positions and eventIndex; runFrom: a run's first event here. */
-    private int[] runFrom;
+    private int[] runFrom = NO_INTS;
 
-    private int[] runAt;
-    private int[] runStride;
-    private int[] runEvent;
-    private int[] runStep;
+    private int[] runAt = NO_INTS;
+    private int[] runStride = NO_INTS;
+    private int[] runEvent = NO_INTS;
+    private int[] runStep = NO_INTS;
     private int runs;
 
     /** Whether some events are in no run. Then positions has all of them. */
@@ -165,20 +176,20 @@ public final class ColumnarBatch {
     private boolean isListed;
 
     /** Where a thread's events end, and the thread; the events of the next one follow. */
-    private int[] threadEnd;
+    private int[] threadEnd = NO_INTS;
 
-    private long[] threadId;
+    private long[] threadId = NO_LONGS;
     private int threads;
 
-    private int[] positions;
-    private int[] eventIndex;
-    private long[] thread;
+    private int[] positions = NO_INTS;
+    private int[] eventIndex = NO_INTS;
+    private long[] thread = NO_LONGS;
     private boolean hasThreads;
-    private long[] timeNs;
+    private long[] timeNs = NO_LONGS;
     private boolean hasTimes;
 
-    /** The capacity last reported by {@link #growth}. */
-    private int toldRoom;
+    /** The size last reported by {@link #growth}. */
+    private long toldBytes;
 
     /** By field: whether its column is decoded for the current batch. */
     private boolean[] isDecoded;
@@ -199,33 +210,19 @@ public final class ColumnarBatch {
     private int[][] lengths;
     private int[][] ends;
 
-    private Columns() {
-      shrink();
-    }
+    private Columns() {}
 
-    private void shrink() {
-      type = null;
-      room = INITIAL;
-      positions = new int[INITIAL];
-      eventIndex = new int[INITIAL];
-      thread = new long[INITIAL];
-      timeNs = new long[INITIAL];
-      runFrom = new int[1];
-      runAt = new int[1];
-      runStride = new int[1];
-      runEvent = new int[1];
-      runStep = new int[1];
-      threadEnd = new int[1];
-      threadId = new long[1];
-      toldRoom = INITIAL + 2;
-      forgetColumns(0);
-    }
-
-    /** Returns by how many events, runs and threads the capacity grew since the last call. */
-    private int growth() {
-      int told = toldRoom;
-      toldRoom = room + runFrom.length + threadEnd.length;
-      return toldRoom - told;
+    /** Returns by how many bytes the buffers grew since the last call. */
+    private long growth() {
+      long told = toldBytes;
+      toldBytes = OWN_BYTES + 4L * (positions.length + eventIndex.length + 5 * runFrom.length + threadEnd.length)
+          + 8L * (thread.length + timeNs.length + threadId.length) + (long) FIELD_BYTES * longs.length;
+      for (int field = 0; field < longs.length; field++) {
+        toldBytes += longs[field] != null ? 8L * longs[field].length : 0;
+        toldBytes += doubles[field] != null ? 8L * doubles[field].length : 0;
+        toldBytes += offsets[field] != null ? 12L * offsets[field].length : 0;
+      }
+      return toldBytes - told;
     }
 
     private void forgetColumns(int fields) {
@@ -358,7 +355,7 @@ public final class ColumnarBatch {
       list();
       hasSingles = true;
       if (n == positions.length) {
-        room = Math.max(room, 2 * n);
+        room = Math.max(room, 2 * n); // at first there is room for none
         positions = Arrays.copyOf(positions, room);
         eventIndex = Arrays.copyOf(eventIndex, room);
       }
@@ -378,11 +375,12 @@ public final class ColumnarBatch {
         room *= 2;
       }
       if (runs == runFrom.length) {
-        runFrom = Arrays.copyOf(runFrom, 2 * runs);
-        runAt = Arrays.copyOf(runAt, 2 * runs);
-        runStride = Arrays.copyOf(runStride, 2 * runs);
-        runEvent = Arrays.copyOf(runEvent, 2 * runs);
-        runStep = Arrays.copyOf(runStep, 2 * runs);
+        int more = Math.max(1, 2 * runs);
+        runFrom = Arrays.copyOf(runFrom, more);
+        runAt = Arrays.copyOf(runAt, more);
+        runStride = Arrays.copyOf(runStride, more);
+        runEvent = Arrays.copyOf(runEvent, more);
+        runStep = Arrays.copyOf(runStep, more);
       }
       runFrom[runs] = size;
       runAt[runs] = at;
@@ -435,8 +433,8 @@ public final class ColumnarBatch {
         return;
       }
       if (threads == threadEnd.length) {
-        threadEnd = Arrays.copyOf(threadEnd, 2 * threads);
-        threadId = Arrays.copyOf(threadId, 2 * threads);
+        threadEnd = Arrays.copyOf(threadEnd, Math.max(1, 2 * threads));
+        threadId = Arrays.copyOf(threadId, threadEnd.length);
       }
       threadEnd[threads] = size;
       threadId[threads++] = id;

@@ -10,10 +10,13 @@ import java.util.Map;
  * batch cost a comparison and no parsing.
  */
 final class TypeInterner {
-  /** A hostile topic may define any number of types; beyond this many, or this many bytes, the interner starts over. */
+  /**
+   * A hostile topic may define any number of types; beyond this many, or this many bytes of descriptors, the interner
+   * starts over. In memory fields with short names are twenty times as large.
+   */
   static final int MAX_TYPES = 10_000;
 
-  static final int MAX_BYTES = 8 << 20;
+  static final int MAX_BYTES = 1 << 20;
 
   private static final class Known {
     final EventType type;

@@ -34,8 +34,31 @@ class ColumnarBatchTest {
       assertThat(group.type().name()).isEqualTo("type." + last);
       assertThat(group.size()).isEqualTo(EVENTS);
       assertThat(group.longs(0)[EVENTS - 1]).isEqualTo(EVENTS - 1);
-      assertThat(columns.held()).isLessThan(ColumnarBatch.MAX_HELD + EVENTS);
+      assertThat(columns.heldBytes()).isLessThan(ColumnarBatch.MAX_HELD_BYTES + 40L * EVENTS);
     }
+  }
+
+  /** A process has a reader for each of its tasks, and messages of strangers must not exhaust its memory. */
+  @Test
+  void readersKeepLittleOfABatchOfThousandsOfTypes() throws Exception {
+    BatchWriter writer = new BatchWriter().incarnation(new Incarnation(0, 1));
+    for (int number = 1; number <= 20_000; number++) {
+      writer.type(number, EventType.named("t" + number).build());
+    }
+    byte[] hostile = writer.toByteArray();
+    List<BatchReader> readers = new ArrayList<>();
+    long before = usedBytes();
+    for (int i = 0; i < 4; i++) {
+      BatchReader reader = new BatchReader();
+      readers.add(reader);
+      assertThat(reader.read(hostile, 0, hostile.length).columns().groups()).isEmpty();
+    }
+    assertThat(usedBytes() - before).isLessThan(readers.size() * 20L << 20);
+  }
+
+  private static long usedBytes() {
+    System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   /** Bursts and cycles of all lengths, so that some types come in runs, some one by one, and some in both ways. */
