@@ -41,7 +41,8 @@ func Parse(set *flag.FlagSet, arguments []string) (rest []string, err error) {
 			help()
 			return nil, err
 		case err != nil:
-			return nil, Misused(set, strings.Replace(err.Error(), ": -", ": --", 1)) // as the help writes them
+			complaint := strings.Replace(err.Error(), ": -", ": --", 1) // as the help writes them
+			return nil, Misused(set, strings.Replace(complaint, "flag provided but not defined: ", "unknown option ", 1))
 		case set.NArg() == 0:
 			return rest, nil
 		}
