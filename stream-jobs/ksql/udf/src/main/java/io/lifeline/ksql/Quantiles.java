@@ -6,6 +6,7 @@ import com.datadoghq.sketch.ddsketch.encoding.GrowingByteArrayOutput;
 import com.datadoghq.sketch.ddsketch.mapping.CubicallyInterpolatedMapping;
 import com.datadoghq.sketch.ddsketch.mapping.IndexMapping;
 import com.datadoghq.sketch.ddsketch.store.Store;
+import io.lifeline.sketch.Bins;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;

@@ -8,6 +8,7 @@ import com.datadoghq.sketch.ddsketch.mapping.IndexMapping;
 import com.datadoghq.sketch.ddsketch.store.Store;
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import io.lifeline.sketch.Bins;
 import java.io.IOException;
 import java.util.function.Supplier;
 

@@ -1,4 +1,4 @@
-package io.lifeline.jobs.core.summarise;
+package io.lifeline.sketch;
 
 import com.datadoghq.sketch.ddsketch.encoding.Flag;
 import com.datadoghq.sketch.ddsketch.encoding.Output;
@@ -17,8 +17,8 @@ import java.util.TreeMap;
  * an outlier such as UINT64_MAX for "not measured" costs the other values nothing. The lowest bins share one only where
  * more than {@link #MOST} have values.
  */
-final class Bins implements Store {
-  static final int MOST = 2048;
+public final class Bins implements Store {
+  public static final int MOST = 2048;
 
   /** Null once the bins are in the map. */
   private Store dense = new CollapsingLowestDenseStore(MOST);
