@@ -86,11 +86,11 @@ final class SettledRoutes {
 
   /** Returns the place of a route, or a free one. */
   private static int find(long[] in, long high, long low, int route) {
-    int places = in.length / WORDS;
+    int mask = in.length / WORDS - 1; // the number of places is a power of two
     long mixed = (high * 31 + low + route) * 0x9e3779b97f4a7c15L;
-    int place = (int) Long.remainderUnsigned(mixed ^ mixed >>> 32, places);
+    int place = (int) (mixed ^ mixed >>> 32) & mask;
     while (in[place * WORDS + 3] != 0 && !isAt(in, place * WORDS, high, low, route)) {
-      place = (place + 1) % places;
+      place = place + 1 & mask;
     }
     return place * WORDS;
   }
