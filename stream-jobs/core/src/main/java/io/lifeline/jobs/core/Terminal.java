@@ -1,6 +1,9 @@
 package io.lifeline.jobs.core;
 
+import java.io.FilterWriter;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -29,6 +32,28 @@ public final class Terminal {
         ? text.codePoints().map(c -> isHarmful(c) ? REPLACEMENT : c)
             .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString()
         : text;
+  }
+
+  /** Returns a writer that makes text {@link #printable} except for ends of lines, and flushes to the given one. */
+  public static PrintWriter guarded(Writer out) {
+    return new PrintWriter(new FilterWriter(out) {
+      @Override
+      public void write(int c) throws IOException {
+        out.write(c != '\n' && isHarmful(c) ? REPLACEMENT : c);
+      }
+
+      @Override
+      public void write(char[] text, int offset, int length) throws IOException {
+        for (int i = offset; i < offset + length; i++) {
+          write(text[i]);
+        }
+      }
+
+      @Override
+      public void write(String text, int offset, int length) throws IOException {
+        write(text.toCharArray(), offset, length);
+      }
+    });
   }
 
   /** As {@link #printable}, for a message of one or more lines. */

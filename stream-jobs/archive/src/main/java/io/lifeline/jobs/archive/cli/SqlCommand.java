@@ -83,6 +83,7 @@ public final class SqlCommand implements Callable<Integer> {
 
   private void print(PreparedStatement query) throws SQLException {
     PrintWriter out = spec.commandLine().getOut();
+    out = Terminal.isTerminal(1) ? Terminal.guarded(out) : out;
     ResultWriter writer = format.json ? ResultWriter.JSON : format.csv ? ResultWriter.CSV : ResultWriter.TABLE;
     try (ResultSet rows = query.executeQuery()) {
       writer.write(rows, out);
