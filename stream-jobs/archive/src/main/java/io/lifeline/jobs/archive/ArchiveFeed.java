@@ -1,5 +1,7 @@
 package io.lifeline.jobs.archive;
 
+import io.lifeline.codec.Incarnation;
+import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
 import java.io.IOException;
 
@@ -33,6 +35,16 @@ public interface ArchiveFeed {
    * @throws IOException if the identity cannot be determined now
    */
   default String source(int partition) throws IOException {
+    return null;
+  }
+
+  /**
+   * Returns where the emitter's batches belong instead; null if they belong to the position's partition. Writers do not
+   * know what others have stored, so a batch that was copied to several of them would be stored by each.
+   *
+   * @throws IOException if it cannot be determined now
+   */
+  default String elsewhere(Incarnation emitter, Position position) throws IOException {
     return null;
   }
 

@@ -32,7 +32,12 @@ public final class ArchiveWatch {
     this.limitNs = Math.max(LEAST_NS, 2 * rollInterval.toNanos());
   }
 
-  /** Reports that the thread is at work, and whether there is data to store. */
+  /**
+   * Reports that the thread is at work.
+   *
+   * @param hasUnstored whether there is data to store; after a failure true until something is stored or all is read,
+   *     since what was read and not stored is read again
+   */
   public void alive(boolean hasUnstored) {
     aliveNs = nanoTime.getAsLong();
     if (!isPending || !hasUnstored) {
@@ -46,7 +51,7 @@ public final class ArchiveWatch {
     storedNs = nanoTime.getAsLong();
   }
 
-  /** Returns for how long data has been waiting to be stored; 0 if there is none. */
+  /** Returns for how long data has been waiting to be stored, also while attempts fail; 0 if there is none. */
   public double secondsSinceStored() {
     return isPending ? (nanoTime.getAsLong() - storedNs) / 1e9 : 0;
   }

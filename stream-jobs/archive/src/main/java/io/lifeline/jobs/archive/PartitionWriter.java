@@ -418,9 +418,13 @@ public abstract class PartitionWriter {
       return reject(Rejection.of(position, e));
     }
     RouteKey route = RouteKey.of(reader);
+    String elsewhere = feed.elsewhere(route.incarnation(), position);
+    if (elsewhere != null) {
+      return reject(Rejection.misplaced(position, elsewhere, route, reader.sequence()));
+    }
     String refusal = prepare(reader);
     if (refusal != null) {
-      return reject(identified(position, "too_many_types", refusal, route, reader.sequence()));
+      return reject(Rejection.of(position, "too_many_types", refusal, route, reader.sequence()));
     }
     PartitionWriter holder = this;
     Deduplicator.Result result = Deduplicator.Result.NEW;
@@ -474,7 +478,7 @@ public abstract class PartitionWriter {
         reject(conflict(batch.position(), batch.route(), batch.sequence()));
         duplicates--;
       } else if (!batch.isFound()) {
-        reject(identified(batch.position(), "unverifiable", "a batch with its sequence was archived and has been "
+        reject(Rejection.of(batch.position(), "unverifiable", "a batch with its sequence was archived and has been "
             + "removed, so it is unknown whether it was the same", batch.route(), batch.sequence()));
         duplicates--;
       }
@@ -483,11 +487,7 @@ public abstract class PartitionWriter {
   }
 
   private static Rejection conflict(Position position, RouteKey route, long sequence) {
-    return identified(position, "conflict", "another batch has the same sequence", route, sequence);
-  }
-
-  private static Rejection identified(Position position, String code, String message, RouteKey route, long sequence) {
-    return new Rejection(position, code, 32, message, route + "-" + Long.toUnsignedString(sequence));
+    return Rejection.of(position, "conflict", "another batch has the same sequence", route, sequence);
   }
 
   private Appended reject(Rejection rejection) {

@@ -59,10 +59,15 @@ public final class Metrics {
     };
   }
 
-  /** Returns all metrics in the Prometheus text format, version 0.0.4. */
-  public synchronized String text() {
+  /** Returns all metrics in the Prometheus text format, version 0.0.4. Gauges may wait for an answer meanwhile. */
+  public String text() {
+    Map<String, Family> now = new TreeMap<>();
+    synchronized (this) {
+      families.forEach(
+          (name, family) -> now.put(name, new Family(family.type(), family.help(), new TreeMap<>(family.series()))));
+    }
     StringBuilder text = new StringBuilder();
-    families.forEach(
+    now.forEach(
         (name, family) -> {
           text.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
           text.append("# TYPE ").append(name).append(' ').append(family.type()).append('\n');

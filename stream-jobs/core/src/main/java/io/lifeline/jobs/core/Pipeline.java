@@ -90,7 +90,7 @@ public final class Pipeline {
     RouteKey route = RouteKey.of(reader);
     String elsewhere = placement.elsewhere(route.incarnation(), position);
     if (elsewhere != null) {
-      reject(identified(position, "misplaced", "batches of its emitter belong into " + elsewhere, route), output);
+      reject(Rejection.misplaced(position, elsewhere, route, reader.sequence()), output);
       return;
     }
     switch (deduplicator.check(route, reader.sequence(), reader.crc(), retentionClock.nowMs())) {
@@ -182,7 +182,7 @@ public final class Pipeline {
   }
 
   private Rejection identified(Position position, String code, String message, RouteKey route) {
-    return new Rejection(position, code, 32, message, route + "-" + Long.toUnsignedString(reader.sequence()));
+    return Rejection.of(position, code, message, route, reader.sequence());
   }
 
   private void reject(Rejection rejection, Output output) {

@@ -13,8 +13,21 @@ import io.lifeline.codec.RejectedBatchException;
  */
 public record Rejection(Position position, String code, int offsetInMessage, String message, String batch) {
 
+  /** Where a batch has its sequence: FORMAT.md, section 3. */
+  private static final int SEQUENCE_OFFSET = 32;
+
   public static Rejection of(Position position, RejectedBatchException cause) {
     return new Rejection(position, cause.code(), cause.offset(), cause.getMessage(), null);
+  }
+
+  /** Rejects a well-formed batch. */
+  public static Rejection of(Position position, String code, String message, RouteKey route, long sequence) {
+    return new Rejection(position, code, SEQUENCE_OFFSET, message, route + "-" + Long.toUnsignedString(sequence));
+  }
+
+  /** Rejects a well-formed batch of another task or writer. */
+  public static Rejection misplaced(Position position, String elsewhere, RouteKey route, long sequence) {
+    return of(position, "misplaced", "batches of its emitter belong into " + elsewhere, route, sequence);
   }
 
   public void send(Output output) {

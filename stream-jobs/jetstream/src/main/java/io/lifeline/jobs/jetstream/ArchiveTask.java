@@ -41,7 +41,6 @@ final class ArchiveTask extends LeasedTask {
   private final Metrics.Counter expired;
   private final ArchiveWatch watch;
   private volatile long nextSequence;
-  private volatile long behind;
 
   /** @param readsAll whether the stream holds only these subjects, so that a gap in its sequences is a lost message */
   ArchiveTask(
@@ -55,7 +54,7 @@ final class ArchiveTask extends LeasedTask {
       Signatures signatures,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(NAME, broker, leaseName(target), lease, ShardQuota.ALWAYS, failure);
+    super(NAME, broker, leaseName(target), lease, ShardQuota.ALWAYS, metrics, failure);
     this.target = target;
     this.subjects = subjects;
     this.readsAll = readsAll;
@@ -66,6 +65,9 @@ final class ArchiveTask extends LeasedTask {
     this.metrics = metrics;
     this.watch = new ArchiveWatch(target, rollInterval);
     this.counts = new ArchiveMetrics(metrics, NAME);
+    // Also between sessions: it grows while they fail.
+    metrics.gauge("lifeline_unstored_seconds", "Time that read messages have been waiting to be stored.",
+        watch::secondsSinceStored, "task", NAME);
   }
 
   /** Rejections are acknowledged by the broker before the archive moves its end past the messages. */
@@ -110,7 +112,7 @@ final class ArchiveTask extends LeasedTask {
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException, HeldException {
     Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
     counts.startOver();
-    watch.alive(false);
+    watch.alive(isFailing());
     ArchiveWriter archive = target.open(feed(publisher));
     List<Runnable> gauges = new ArrayList<>();
     boolean finished = false;
@@ -133,12 +135,8 @@ final class ArchiveTask extends LeasedTask {
       gauges.add(
           metrics.gauge("lifeline_archive_damages", "Damages that the last maintenance of the archive found.",
               () -> target.damages().size(), "task", NAME));
-      gauges.add(
-          metrics.gauge("lifeline_unstored_seconds", "Time that read messages have been waiting to be stored.",
-              watch::secondsSinceStored, "task", NAME));
-      gauges.add(
-          metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", NAME));
       try (BatchStream stream = BatchStream.open(broker(), broker().batches(), bounds.made(), subjects, start, 0)) {
+        lag().reads(stream);
         begins();
         copy(stream, archive, lease);
       }
@@ -187,7 +185,7 @@ final class ArchiveTask extends LeasedTask {
 
   private void copy(BatchStream stream, ArchiveWriter archive, Lease lease) throws IOException, JetStreamApiException {
     while (!isStopping()) {
-      watch.alive(!archive.isStored());
+      watch.alive(!archive.isStored() || isFailing());
       lease.renewIfDue();
       BatchStream.Received received = stream.next(archive.isStored() ? IDLE_POLL : POLL);
       if (received != null) {
@@ -199,7 +197,6 @@ final class ArchiveTask extends LeasedTask {
         }
         counts.count(position, archive.append(position, received.data(), refusal));
         nextSequence = Math.max(nextSequence, sequence + 1);
-        behind = received.behind();
       } else if (isFailing() && archive.isStored() && stream.isAtEnd()) {
         works();
       }

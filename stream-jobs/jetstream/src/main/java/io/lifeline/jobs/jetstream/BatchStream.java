@@ -7,6 +7,8 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusCheckedException;
 import io.nats.client.Message;
 import io.nats.client.StreamContext;
+import io.nats.client.api.AckPolicy;
+import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.ConsumerInfo;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.OrderedConsumerConfiguration;
@@ -45,20 +47,26 @@ final class BatchStream implements AutoCloseable {
    */
   private static final int READ_AHEAD_LARGEST = 4;
 
+  /** How long the broker keeps a consumer that only counts. */
+  private static final Duration COUNTING = Duration.ofSeconds(1);
+
   private static final long RENEW_WHEN_IDLE_NS = Duration.ofSeconds(10).toNanos();
 
   private final Broker broker;
   private final StreamContext stream;
   private final Instant made;
   private final String[] subjects;
-  private IterableConsumer consumer;
-  private long nextSequence;
+  private volatile IterableConsumer consumer;
+  private volatile long nextSequence;
+
+  /** Number of the last message that was read among those of the {@link #consumer}. */
+  private volatile long lastOfConsumer;
 
   /** Broker time of the message before {@link #nextSequence}; 0 if unknown. */
   private long lastTimeMs;
 
   /** Whether the next message may be the last one once more. */
-  private boolean isComparing;
+  private volatile boolean isComparing;
 
   private long openedAtConnection;
   private long lastReceivedNs;
@@ -112,6 +120,7 @@ final class BatchStream implements AutoCloseable {
         requireLast(brokerTimeMs);
         return next(timeout);
       }
+      lastOfConsumer = meta.consumerSequence();
       nextSequence = meta.streamSequence() + 1;
       lastTimeMs = brokerTimeMs;
       Position position = new Position(0, meta.streamSequence(), brokerTimeMs);
@@ -138,13 +147,36 @@ final class BatchStream implements AutoCloseable {
 
   /** Returns whether the broker has nothing more for this reader, stored or in flight; called after a timeout. */
   boolean isAtEnd() throws IOException, JetStreamApiException {
-    ConsumerInfo info = consumer.getConsumerInfo();
+    ConsumerInfo info = info(consumer);
     return info.getNumPending() == 0 && info.getDelivered().getStreamSequence() < nextSequence;
+  }
+
+  /**
+   * Asks the broker how many messages the caller has not read, also after {@link #close}. Other threads may call this.
+   */
+  long unread() throws IOException, JetStreamApiException {
+    IterableConsumer current = consumer;
+    if (current == null) {
+      ConsumerConfiguration counting =
+          ConsumerConfiguration.builder().ackPolicy(AckPolicy.None).filterSubjects(subjects)
+              .deliverPolicy(DeliverPolicy.ByStartSequence).startSequence(nextSequence)
+              .inactiveThreshold(COUNTING).memStorage(true).numReplicas(1).build();
+      return broker.management().addOrUpdateConsumer(stream.getStreamName(), counting).getNumPending();
+    }
+    ConsumerInfo info = info(current);
+    long sentAhead = info.getDelivered().getConsumerSequence() - lastOfConsumer;
+    return Math.max(0, info.getNumPending() + Math.max(0, sentAhead) - (isComparing ? 1 : 0));
+  }
+
+  /** Of an ordered consumer, the client itself returns what the broker said when it was made. */
+  private ConsumerInfo info(IterableConsumer of) throws IOException, JetStreamApiException {
+    return broker.management().getConsumerInfo(stream.getStreamName(), of.getConsumerName());
   }
 
   @Override
   public void close() {
     closeConsumer();
+    consumer = null;
   }
 
   private void openConsumer() throws IOException, JetStreamApiException {
@@ -152,6 +184,7 @@ final class BatchStream implements AutoCloseable {
     lastReceivedNs = System.nanoTime();
     StreamBounds.of(stream).requirePosition(nextSequence, made);
     isComparing = lastTimeMs != 0 && nextSequence > 1;
+    lastOfConsumer = 0;
     OrderedConsumerConfiguration configuration =
         new OrderedConsumerConfiguration()
             .filterSubjects(subjects)

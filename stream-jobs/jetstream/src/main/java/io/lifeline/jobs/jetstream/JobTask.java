@@ -53,7 +53,7 @@ final class JobTask extends LeasedTask {
   private final Metrics metrics;
   private final Metrics.Counter checkpoints;
   private volatile long nextSequence;
-  private volatile long behind;
+  private long behind;
 
   JobTask(
       String name,
@@ -64,7 +64,7 @@ final class JobTask extends LeasedTask {
       Intakes intakes,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
-    super(name, broker, name, settings.lease(), turn, failure);
+    super(name, broker, name, settings.lease(), turn, metrics, failure);
     this.source = source;
     this.settings = settings;
     this.intakes = intakes;
@@ -95,11 +95,10 @@ final class JobTask extends LeasedTask {
       lastTimeMs = 0;
     }
     nextSequence = next;
-    List<Runnable> gauges = List.of(
-        metrics.gauge(
-            "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", name()),
-        metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> behind, "task", name()));
+    Runnable gauge = metrics.gauge(
+        "lifeline_next_position", "First position not yet processed.", () -> nextSequence, "task", name());
     try (BatchStream stream = BatchStream.open(broker, input, bounds.made(), source.subjects(), next, lastTimeMs)) {
+      lag().reads(stream);
       begins();
       int batches = 0;
       long checkpointedNs = System.nanoTime();
@@ -143,7 +142,7 @@ final class JobTask extends LeasedTask {
       spilled.spill(lease::renewIfDue);
       publisher.awaitAcknowledgements();
     } finally {
-      gauges.forEach(Runnable::run);
+      gauge.run();
       intake.close();
     }
   }

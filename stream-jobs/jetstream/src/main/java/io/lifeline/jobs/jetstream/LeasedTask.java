@@ -1,5 +1,6 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.StateReader.NewerStateException;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
@@ -26,6 +27,7 @@ abstract class LeasedTask extends Task {
   private final String leaseName;
   private final Duration leaseLength;
   private final ShardQuota turn;
+  private final Lag lag;
   private String held;
 
   /**
@@ -38,8 +40,10 @@ abstract class LeasedTask extends Task {
       String leaseName,
       Duration leaseLength,
       ShardQuota turn,
+      Metrics metrics,
       CompletableFuture<Throwable> failure) {
     super(name, failure);
+    this.lag = new Lag(metrics, name);
     this.turn = turn;
     this.broker = broker;
     this.leaseName = leaseName;
@@ -48,6 +52,10 @@ abstract class LeasedTask extends Task {
 
   final Broker broker() {
     return broker;
+  }
+
+  final Lag lag() {
+    return lag;
   }
 
   /** Works until {@link #isOver}, and keeps renewing the lease. */
@@ -90,6 +98,7 @@ abstract class LeasedTask extends Task {
         }
       }
       standsBy();
+      lag.reads(null);
       pause(Math.min(MAX_STANDBY_POLL_MS, leaseLength.toMillis() / 4));
     }
   }

@@ -435,6 +435,36 @@ class JetStreamHostTest {
     }
   }
 
+  /** A task that is stuck, or between two attempts, learns of nothing new. */
+  @Test
+  void theBrokerIsAskedForTheLag() throws Exception {
+    Emitter emitter = new Emitter(1);
+    emitter.publish(jetStream, 10, false);
+    try (Broker broker = Broker.connect(new NatsSettings(config()))) {
+      StreamBounds bounds = StreamBounds.of(broker.batches());
+      BatchStream stream =
+          BatchStream.open(broker, broker.batches(), bounds.made(), new String[] {"lifeline.batches.>"}, 1, 0);
+      for (int i = 1; i <= 2; i++) {
+        assertThat(stream.next(OutputReader.PATIENCE).position().offset()).isEqualTo(i);
+      }
+      awaitUnread(stream, 8);
+      emitter.publish(jetStream, 5, false);
+      awaitUnread(stream, 13);
+      stream.close();
+      emitter.publish(jetStream, 1, true);
+      awaitUnread(stream, 14);
+    }
+  }
+
+  /** The broker may count a message a moment after it has acknowledged it. */
+  private static void awaitUnread(BatchStream stream, long messages) throws Exception {
+    long deadline = System.nanoTime() + OutputReader.PATIENCE.toNanos();
+    while (stream.unread() != messages && System.nanoTime() < deadline) {
+      Thread.sleep(20);
+    }
+    assertThat(stream.unread()).isEqualTo(messages);
+  }
+
   /** The groups' parts are numbered from the start again, while the earlier ones are still stored. */
   @Test
   void whenTheCheckpointsAreRemovedSummariesOfGroupsStartOver() throws Exception {

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveFeed;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -55,6 +57,7 @@ final class ArchiveLoop implements Runnable {
   private final Archive target;
   private final ArchiveShare share;
   private final Feed feed;
+  private final ArchivePlaces places;
   private final CompletableFuture<Throwable> failure;
   private final Metrics metrics;
   private final ArchiveMetrics counts;
@@ -62,12 +65,14 @@ final class ArchiveLoop implements Runnable {
   private final CountDownLatch stop = new CountDownLatch(1);
   private final ArchiveWatch watch;
   private final RepeatedFailure repeated = new RepeatedFailure();
+  private final Map<Integer, Long> next = new ConcurrentHashMap<>();
   private volatile KafkaConsumer<byte[], byte[]> current;
   private volatile String status = STARTING;
   private boolean hasFailed;
 
   /**
    * @param target the archive of the share's writer
+   * @param places which batches belong into its partitions
    * @param rollInterval after which it stores what it has read
    */
   ArchiveLoop(
@@ -75,6 +80,7 @@ final class ArchiveLoop implements Runnable {
       Archive target,
       ArchiveShare share,
       ArchiveFeed feed,
+      ArchivePlaces places,
       Duration rollInterval,
       Metrics metrics,
       CompletableFuture<Throwable> failure) {
@@ -82,6 +88,7 @@ final class ArchiveLoop implements Runnable {
     this.target = target;
     this.share = share;
     this.feed = new Feed(feed);
+    this.places = places;
     this.failure = failure;
     this.metrics = metrics;
     this.counts = new ArchiveMetrics(metrics, NAME);
@@ -167,8 +174,14 @@ final class ArchiveLoop implements Runnable {
       return source;
     }
 
+    @Override
+    public String elsewhere(Incarnation emitter, Position position) {
+      return places.elsewhere(emitter, position);
+    }
+
     void hasRead() {
       source = null;
+      places.hasRead();
     }
 
     @Override
@@ -209,7 +222,7 @@ final class ArchiveLoop implements Runnable {
   /** Reads from the archive's end until stopped or until an error occurs. */
   private void session() throws IOException {
     counts.startOver();
-    watch.alive(false);
+    watch.alive(hasFailed);
     ArchiveWriter archive = target.open(feed);
     boolean published = false;
     try (KafkaConsumer<byte[], byte[]> consumer =
@@ -226,6 +239,11 @@ final class ArchiveLoop implements Runnable {
     }
   }
 
+  /** Returns the first offset of each partition that it reads that it has not appended. */
+  Map<Integer, Long> positions() {
+    return Map.copyOf(next);
+  }
+
   /** A position outside of the topic is an error: the messages are counted, or the topic is refused. */
   private Map<String, Object> properties() {
     Map<String, Object> properties = settings.consumer(settings.applicationId() + "-" + share.name());
@@ -237,12 +255,13 @@ final class ArchiveLoop implements Runnable {
     ArchivePartitions partitions = new ArchivePartitions(consumer, settings.batches(), share, archive, metrics);
     try {
       while (!isStopping()) {
-        watch.alive(!archive.isStored());
+        watch.alive(!archive.isStored() || hasFailed);
         partitions.takeFree();
         if (partitions.isEmpty()) {
           hasFailed = false;
           repeated.ends();
           status = STANDBY;
+          next.clear();
           pause(POLL.toMillis());
           continue;
         }
@@ -254,12 +273,14 @@ final class ArchiveLoop implements Runnable {
         if (partitions.readAgainAfterConnecting()) {
           continue;
         }
+        next.putAll(partitions.positions());
         for (ConsumerRecord<byte[], byte[]> message : messages) {
           append(archive, message);
         }
         if (hasFailed && archive.isStored() && partitions.isAtEnd()) {
           works();
         }
+        next.putAll(partitions.positions());
         archive.rollIfDue(System.nanoTime());
       }
     } catch (WakeupException e) {

@@ -50,16 +50,22 @@ final class ArchiveLoops {
     this.failure = failure;
   }
 
-  /** @param publishesRejections false if the stream jobs do */
-  void start(boolean publishesRejections) {
+  /**
+   * @param places where batches belong, which all consumers judge in the same way
+   * @param publishesRejections false if the stream jobs do
+   */
+  void start(BatchPlaces places, boolean publishesRejections) {
     Archive archive = ArchiveSettings.archive(config);
-    int count = count(config, topics.partitions());
+    int count = count(config, places.partitions());
     for (int number = 0; number < count; number++) {
       ArchiveShare share = new ArchiveShare(number, count);
       ArchiveFeed feed = feed(publishesRejections ? rejectedTopic(share) : null);
       ArchiveLoop loop = new ArchiveLoop(settings, archive.share(number, count), share, feed,
+          new ArchivePlaces(places, topics::partitions),
           config.find(Keys.ARCHIVE_ROLL_INTERVAL).orElse(RollOptions.DEFAULT_INTERVAL), metrics, failure);
       loops.add(loop);
+      metrics.gauge("lifeline_lag_messages", "Messages that are not yet read.", () -> topics.lag(loop.positions()),
+          "task", share.name());
       threads.add(new Thread(loop, "lifeline-" + share.name()));
     }
     threads.forEach(Thread::start);

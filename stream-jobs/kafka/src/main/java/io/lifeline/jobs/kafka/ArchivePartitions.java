@@ -57,6 +57,15 @@ final class ArchivePartitions {
     return consumer.assignment().isEmpty();
   }
 
+  /** Returns the first offset of each assigned partition that was not appended. */
+  Map<Integer, Long> positions() throws IOException {
+    Map<Integer, Long> positions = new HashMap<>();
+    for (TopicPartition partition : consumer.assignment()) {
+      positions.put(partition.partition(), archive.nextOffset(partition.partition()));
+    }
+    return positions;
+  }
+
   /** Returns whether the assigned partitions have been read to their known ends. */
   boolean isAtEnd() {
     return consumer.assignment().stream().allMatch(partition -> consumer.currentLag(partition).orElse(1) == 0);

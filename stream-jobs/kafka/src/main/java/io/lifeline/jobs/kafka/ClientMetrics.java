@@ -2,6 +2,7 @@ package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Metrics;
 import java.util.Set;
+import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.streams.KafkaStreams;
@@ -13,11 +14,9 @@ final class ClientMetrics {
 
   private ClientMetrics() {}
 
-  static void show(KafkaStreams streams, Metrics metrics) {
-    metrics.gauge(
-        "lifeline_kafka_lag_max",
-        "Unread messages of the partition with the largest lag.",
-        () -> largest(streams, "consumer-fetch-manager-metrics", "records-lag-max"));
+  /** @param lag asks the broker: a consumer that fetches nothing shows none */
+  static void show(KafkaStreams streams, DoubleSupplier lag, Metrics metrics) {
+    metrics.gauge("lifeline_kafka_lag_max", "Unread messages of the partition with the largest lag.", lag);
     metrics.gauge(
         "lifeline_kafka_threads",
         "Stream threads alive.",

@@ -118,7 +118,9 @@ final class IntakeProcessor implements Processor<byte[], byte[], String, Outgoin
 
   private void punctuate(long nowMs) {
     requireTopic();
+    readPosition.lookIntoGaps();
     pipeline.punctuate(this);
+    readPosition.save();
     pipeline.save();
   }
 

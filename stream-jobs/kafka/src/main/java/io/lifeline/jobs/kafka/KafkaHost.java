@@ -54,15 +54,17 @@ public final class KafkaHost implements JobHost {
       topics.require(requiredTopics());
       topics.warnUnlessBrokerTime();
       topics.awaitBatchesId();
+      BatchPlaces places = new BatchPlaces(topics.partitions(), settings.earlierPartitions(), topics.logEnds());
       if (!streamJobs().isEmpty()) {
         RocksDB.loadLibrary();
         NativeLibraries.removeUnpacked();
-        streams = new StreamsRunner(topology(), settings, config.find(Keys.STATE_DIR), metrics, failure);
+        streams = new StreamsRunner(topology(places), settings, config.find(Keys.STATE_DIR),
+            topics::largestUncommitted, metrics, failure);
       }
       // The archive needs no group, so after a crash it works while Streams still waits for the old member's timeout.
       if (jobs.contains(ArchiveLoop.NAME)) {
         archive = new ArchiveLoops(config, settings, topics, metrics, failure);
-        archive.start(streamJobs().isEmpty());
+        archive.start(places, streamJobs().isEmpty());
       }
       if (streams != null) {
         streams.start();
@@ -95,12 +97,12 @@ public final class KafkaHost implements JobHost {
         .filter(job -> jobs.contains(job.name()));
   }
 
-  private Topology topology() {
+  private Topology topology(BatchPlaces places) {
     TopologySettings surroundings =
         new TopologySettings(
             String.join("+", streamJobs()),
             settings.batches(),
-            new BatchPlaces(topics.partitions(), settings.earlierPartitions(), topics.logEnds()),
+            places,
             config.get(Keys.NAMES_PREFIX),
             config.get(Keys.RETENTION),
             metrics,

@@ -1,9 +1,11 @@
 package io.lifeline.jobs.kafka;
 
-/** Returns where a partition of the batch topic begins now; retention has removed everything before. */
+import java.util.concurrent.CompletionStage;
+
+/** Asks where a partition of the batch topic begins; retention has removed everything before. */
 @FunctionalInterface
 interface LogStart {
 
-  /** Returns the first offset still available. */
-  long of(int partition);
+  /** Returns the first offset still available, later: stream threads must not wait for a broker. */
+  CompletionStage<Long> of(int partition);
 }

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import java.util.stream.Stream;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.streams.CloseOptions;
@@ -60,6 +61,7 @@ final class StreamsRunner implements AutoCloseable {
       Topology topology,
       KafkaSettings settings,
       Optional<Path> stateDirectory,
+      DoubleSupplier lag,
       Metrics metrics,
       CompletableFuture<Throwable> failure)
       throws IOException {
@@ -71,7 +73,7 @@ final class StreamsRunner implements AutoCloseable {
     this.streams = new KafkaStreams(topology, settings.streams(directory));
     streams.setUncaughtExceptionHandler(this::onFailure);
     streams.setStateListener((now, before) -> hasRun |= now == KafkaStreams.State.RUNNING);
-    ClientMetrics.show(streams, metrics);
+    ClientMetrics.show(streams, lag, metrics);
   }
 
   void start() {
@@ -117,8 +119,14 @@ final class StreamsRunner implements AutoCloseable {
       failure.complete(lasting);
       return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
     }
-    if (isRefused(reason)) { // credentials are being replaced: those at the start were accepted
-      LOG.warn("the broker refuses the credentials; trying again: {}", reason.getMessage());
+    if (isCausedBy(AuthenticationException.class, reason)) { // credentials are being replaced
+      LOG.warn("the broker refuses the credentials, which it accepted at the start; trying again: {}",
+          reason.getMessage());
+      pause();
+      return StreamThreadExceptionResponse.REPLACE_THREAD;
+    }
+    if (isCausedBy(TopicPendingException.class, reason)) {
+      LOG.warn("waiting for a topic: {}", reason.getMessage());
       pause();
       return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
@@ -130,9 +138,9 @@ final class StreamsRunner implements AutoCloseable {
     return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
   }
 
-  static boolean isRefused(Throwable reason) {
+  static boolean isCausedBy(Class<? extends Throwable> wanted, Throwable reason) {
     for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
-      if (cause instanceof AuthenticationException) {
+      if (wanted.isInstance(cause)) {
         return true;
       }
     }

@@ -10,13 +10,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
-import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -46,11 +48,14 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private final Admin admin;
   private final KafkaSettings settings;
-  private Set<String> eventTopics;
+  private volatile Set<String> atStart = Set.of();
+  private volatile int batchPartitions;
+  private final Set<String> eventTopics = new HashSet<>();
   private boolean isFull;
   private Uuid lastId;
   private long askedNs = System.nanoTime() - ASK_AGAIN_NS - 1;
   private boolean isAsking;
+  private final Map<String, KafkaFuture<Void>> making = new ConcurrentHashMap<>();
   private final Map<String, String> ensured = new ConcurrentHashMap<>();
 
   /** Creates a client; nothing is sent yet. */
@@ -105,8 +110,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   private Set<String> missing(List<String> wanted)
       throws ExecutionException, InterruptedException, TimeoutException {
+    atStart = admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS);
     Set<String> missing = new TreeSet<>(wanted);
-    missing.removeAll(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
+    missing.removeAll(atStart);
     return missing;
   }
 
@@ -116,6 +122,11 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
    * the input topic, an event topic the configured number. Batch topics use broker timestamps, as the input does. Kafka
    * refuses a name that differs from an existing one only in dots and underscores; then the name includes the hash of
    * the wanted name.
+   *
+   * <p>Stream threads call this, which must poll, and whose transactions time out: topics that existed at the start
+   * are not asked about, and the answer to a request is awaited for seconds. A later call finds it.
+   *
+   * @throws TopicPendingException if the broker has not made the topic yet
    */
   @Override
   public String ensure(String topic, Destination.Kind kind) {
@@ -126,13 +137,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     if (kind == Destination.Kind.EVENTS && !mayBeMade(topic)) {
       return null;
     }
-    int partitions = kind == Destination.Kind.DERIVED ? partitions() : settings.eventPartitions();
-    Map<String, String> config =
-        kind == Destination.Kind.DERIVED
-            ? Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, LOG_APPEND_TIME)
-            : Map.of();
-    String made = isMade(topic, partitions, config) ? topic : Destination.hashed(topic);
-    if (!made.equals(topic) && !isMade(made, partitions, config)) {
+    String made = isMade(topic, kind) ? topic : Destination.hashed(topic);
+    if (!made.equals(topic) && !isMade(made, kind)) {
       throw new KafkaException("the broker refuses the topic names " + topic + " and " + made);
     }
     ensured.put(topic, made);
@@ -141,15 +147,8 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
 
   /** Limits event topics: emitters define types freely, and each topic costs the broker partitions permanently. */
   private synchronized boolean mayBeMade(String topic) {
-    if (eventTopics == null) {
-      try {
-        eventTopics = new HashSet<>(admin.listTopics().names().get(TIMEOUT_S, TimeUnit.SECONDS));
-        eventTopics.removeIf(name -> !name.startsWith(settings.eventsPrefix()));
-      } catch (ExecutionException | TimeoutException e) {
-        throw new KafkaException("the topics cannot be listed", e);
-      } catch (InterruptedException e) {
-        throw interrupted(e);
-      }
+    if (eventTopics.isEmpty()) {
+      atStart.stream().filter(name -> name.startsWith(settings.eventsPrefix())).forEach(eventTopics::add);
     }
     if (eventTopics.contains(topic) || settings.namedEventTopics().contains(topic)) {
       return true;
@@ -167,30 +166,47 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   }
 
   /** Creates the topic if it does not exist; returns false if the broker refuses its name. */
-  private boolean isMade(String topic, int partitions, Map<String, String> config) {
-    NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(config);
-    try {
-      admin.createTopics(List.of(wanted)).all().get(TIMEOUT_S, TimeUnit.SECONDS);
+  private boolean isMade(String topic, Destination.Kind kind) {
+    if (atStart.contains(topic)) {
       return true;
+    }
+    try {
+      making.computeIfAbsent(topic, name -> make(name, kind)).get(ANSWER_MS, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
+      making.remove(topic);
       if (e.getCause() instanceof InvalidTopicException) {
         return false;
       }
-      if (e.getCause() instanceof TopicExistsException) {
-        return true;
+      if (e.getCause() instanceof RetriableException && !(e.getCause() instanceof TopicExistsException)) {
+        throw new TopicPendingException(topic, e.getCause());
       }
-      throw new KafkaException("topic " + topic + " cannot be made: " + e.getCause().getMessage(), e.getCause());
+      if (!(e.getCause() instanceof TopicExistsException)) {
+        throw new KafkaException("topic " + topic + " cannot be made: " + e.getCause().getMessage(), e.getCause());
+      }
     } catch (TimeoutException e) {
-      throw new KafkaException("topic " + topic + " was not made within " + TIMEOUT_S + " seconds", e);
+      throw new TopicPendingException(topic, e);
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
+    making.remove(topic);
+    return true;
   }
 
-  /** Returns the number of partitions of the batch topic. */
+  private KafkaFuture<Void> make(String topic, Destination.Kind kind) {
+    int partitions = kind == Destination.Kind.DERIVED ? batchPartitions : settings.eventPartitions();
+    Map<String, String> config =
+        kind == Destination.Kind.DERIVED
+            ? Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, LOG_APPEND_TIME)
+            : Map.of();
+    NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(config);
+    return admin.createTopics(List.of(wanted)).all();
+  }
+
+  /** Returns the number of partitions of the batch topic; called before {@link #ensure}. */
   int partitions() {
     try {
-      return batchesDescribed().get(TIMEOUT_S, TimeUnit.SECONDS).partitions().size();
+      batchPartitions = batchesDescribed().get(TIMEOUT_S, TimeUnit.SECONDS).partitions().size();
+      return batchPartitions;
     } catch (ExecutionException | TimeoutException e) {
       throw new KafkaException("the partitions of " + settings.batches() + " cannot be counted", e);
     } catch (InterruptedException e) {
@@ -293,20 +309,63 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** Returns the first offset that retention has left in a partition of the batch topic. */
-  long logStart(int partition) {
-    TopicPartition batches = new TopicPartition(settings.batches(), partition);
+  /**
+   * Returns the number of messages of the batch topic from these offsets on, as of now; NaN if the broker does not
+   * answer.
+   *
+   * @param next by partition
+   */
+  double lag(Map<Integer, Long> next) {
     try {
-      return admin
-          .listOffsets(Map.of(batches, OffsetSpec.earliest()), new ListOffsetsOptions())
-          .partitionResult(batches)
-          .get(TIMEOUT_S, TimeUnit.SECONDS)
-          .offset();
+      return lags(next).sum();
     } catch (ExecutionException | TimeoutException e) {
-      throw new KafkaException("the start of " + batches + " cannot be found", e);
+      return Double.NaN;
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
+  }
+
+  /**
+   * Returns the number of messages of the batch topic that stream jobs have not committed, in the partition that has
+   * the most of them; NaN if the broker does not answer. A consumer knows only what it has fetched, and fetches nothing
+   * while it is stuck.
+   */
+  double largestUncommitted() {
+    try {
+      Map<Integer, Long> next = new HashMap<>();
+      admin.listConsumerGroupOffsets(settings.applicationId()).partitionsToOffsetAndMetadata()
+          .get(ANSWER_MS, TimeUnit.MILLISECONDS).forEach((partition, offset) -> {
+            if (offset != null && partition.topic().equals(settings.batches())) {
+              next.put(partition.partition(), offset.offset());
+            }
+          });
+      for (int partition = 0; partition < batchPartitions; partition++) {
+        if (!next.containsKey(partition)) {
+          next.put(partition, logStart(partition).toCompletableFuture().get(ANSWER_MS, TimeUnit.MILLISECONDS));
+        }
+      }
+      return lags(next).max().orElse(0);
+    } catch (ExecutionException | TimeoutException e) {
+      return Double.NaN;
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  private LongStream lags(Map<Integer, Long> next)
+      throws ExecutionException, InterruptedException, TimeoutException {
+    Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+    next.keySet().forEach(
+        partition -> wanted.put(new TopicPartition(settings.batches(), partition), OffsetSpec.latest()));
+    return admin.listOffsets(wanted).all().get(ANSWER_MS, TimeUnit.MILLISECONDS).entrySet().stream()
+        .mapToLong(end -> Math.max(0, end.getValue().offset() - next.get(end.getKey().partition())));
+  }
+
+  /** Asks for the first offset that retention has left in a partition of the batch topic. */
+  CompletionStage<Long> logStart(int partition) {
+    TopicPartition batches = new TopicPartition(settings.batches(), partition);
+    return admin.listOffsets(Map.of(batches, OffsetSpec.earliest())).partitionResult(batches).toCompletionStage()
+        .thenApply(ListOffsetsResultInfo::offset);
   }
 
   private static KafkaException interrupted(InterruptedException e) {

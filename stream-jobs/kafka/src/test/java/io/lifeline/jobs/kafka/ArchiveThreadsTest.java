@@ -87,7 +87,8 @@ class ArchiveThreadsTest {
       serials[i] = (long) number * EVENTS + i;
     }
     byte[] batch = Batches.reads(emitter, number + 1, false, ms / 1000, serials);
-    return new ProducerRecord<>(topic, emitter % PARTITIONS, ms, Batches.key(emitter), batch);
+    int partition = BatchPlaces.partition(new Incarnation(0, emitter), PARTITIONS);
+    return new ProducerRecord<>(topic, partition, ms, Batches.key(emitter), batch);
   }
 
   /** Sends the batches of every emitter with these numbers, and some of them twice. */

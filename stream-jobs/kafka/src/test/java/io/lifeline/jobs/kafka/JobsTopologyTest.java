@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -65,7 +66,7 @@ class JobsTopologyTest {
               ensuredTopics.add(topic);
               return topic;
             },
-            partition -> 0,
+            partition -> CompletableFuture.completedFuture(0L),
             () -> "topic",
             Signatures.of(List.of()),
             () -> nowNs);

@@ -116,6 +116,8 @@ class KafkaHostTest {
       assertThat(read("summaries", 2)).isNotEmpty();
       assertThat(read("ledger", 2)).isNotEmpty();
       awaitMetric("lifeline_batches_total{task=\"archive\"} 3");
+      awaitMetric("lifeline_lag_messages{task=\"archive\"} 0\n");
+      awaitMetric("lifeline_kafka_lag_max 0\n");
       String running = "running";
       Map<String, String> healthy =
           Map.of("decode", running, "summarise", running, "archive", running, "ledger", running);
@@ -333,6 +335,10 @@ class KafkaHostTest {
     }
   }
 
+  private static ArchivePlaces anywhere() {
+    return new ArchivePlaces(new BatchPlaces(1, List.of(2), Map.of()), () -> 1);
+  }
+
   /**
    * Failed messages are read again and look fine until they fail again: the host must stay unhealthy, and count them
    * once. Also when only the read position is to be stored, because all messages are rejected.
@@ -358,17 +364,21 @@ class KafkaHostTest {
     RollOptions roll = ParquetOptions.DEFAULT_ROLL.withInterval(Duration.ofMillis(300));
     ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory).withRoll(roll));
     ArchiveLoop loop = new ArchiveLoop(
-        settings(Map.of()), archive, ArchiveShare.WHOLE, feed, RollOptions.DEFAULT_INTERVAL, metrics,
+        settings(Map.of()), archive, ArchiveShare.WHOLE, feed, anywhere(), RollOptions.DEFAULT_INTERVAL, metrics,
         new CompletableFuture<>());
     Thread thread = new Thread(loop);
     thread.start();
     send(1, isBatch ? Batches.reads(1, 1, false, 1000, 1) : new byte[] {1});
     await("a failure", failures::get, count -> count > 0);
     await("the status", loop::status, "retrying: the disk is full"::equals);
+    double unstored = 0;
     while (failures.get() < 3) {
       assertThat(loop.status()).isEqualTo("retrying: the disk is full");
-      Thread.onSpinWait();
+      double now = gauge("lifeline_unstored_seconds{task=\"archive\"}");
+      assertThat(now).as("time without storing, which no attempt shortens").isGreaterThanOrEqualTo(unstored);
+      unstored = now;
     }
+    assertThat(unstored).isPositive();
     isRepaired.set(true);
     await("the status", loop::status, "running"::equals);
     loop.stop();
@@ -384,6 +394,7 @@ class KafkaHostTest {
     String events = prefix + ".events.";
     for (int run = 0; run < 2; run++) {
       try (Topics topics = new Topics(settings(more))) {
+        topics.require(List.of());
         assertThat(topics.ensure(events + "a", Destination.Kind.EVENTS)).isEqualTo(events + "a");
         assertThat(topics.ensure(events + "b", Destination.Kind.EVENTS)).isEqualTo(events + "b");
         assertThat(topics.ensure(events + "c" + run, Destination.Kind.EVENTS)).isNull();
@@ -401,7 +412,7 @@ class KafkaHostTest {
           throw new OutOfMemoryError("only a test");
         };
     ParquetArchive archive = new ParquetArchive(ParquetOptions.in(directory));
-    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, ArchiveShare.WHOLE, fatal,
+    ArchiveLoop loop = new ArchiveLoop(settings(Map.of()), archive, ArchiveShare.WHOLE, fatal, anywhere(),
         RollOptions.DEFAULT_INTERVAL, metrics, failure);
     Thread thread = new Thread(loop);
     thread.start();
@@ -475,6 +486,9 @@ class KafkaHostTest {
         Topics away = new Topics(settings(Map.of("broker.url", "kafka://127.0.0.1:1")))) {
       await("an answer", here::answers, isTrue -> isTrue); // within two seconds
       assertThat(away.answers()).isFalse();
+      // Stream threads, whose transactions time out, do not wait for the broker to return.
+      assertThatThrownBy(() -> away.ensure("events", Destination.Kind.EVENTS))
+          .isInstanceOf(TopicPendingException.class);
     }
   }
 
@@ -524,8 +538,9 @@ class KafkaHostTest {
   @Test
   void aBatchThatIsCopiedToEveryPartitionCountsOnce() throws Exception {
     long nowS = System.currentTimeMillis() / 1000;
-    Map<String, String> settings = Map.of("summarise.fields", "*:nbytes", "summarise.window", "1s");
-    try (KafkaHost host = host("summarise,ledger", settings)) {
+    Map<String, String> settings = Map.of("summarise.fields", "*:nbytes", "summarise.window", "1s",
+        "archive.dir", directory.toString(), "archive.threads", "2");
+    try (KafkaHost host = host("summarise,ledger,archive", settings)) {
       host.start();
       byte[] batch = Batches.reads(1, 1, true, nowS, 100, 300);
       send(1, batch);
@@ -537,6 +552,29 @@ class KafkaHostTest {
       await("the last word", () -> newest("ledger"), balance -> balance.contains("\"state\":\"final\","));
       assertThat(newest("ledger")).contains("\"received\":2,");
       assertThat(metrics.text()).contains("lifeline_summarise_values_total 2\n");
+      awaitMetric("lifeline_rejected_total{task=\"archive\"} 1\n");
+    }
+    assertThat(new ManifestCounts(directory).refresh()).as("wrong books: archived events")
+        .isEqualTo(Map.of(new RouteKey(new Incarnation(0, 1), 0), 2L));
+  }
+
+  private double gauge(String series) {
+    return metrics.text().lines().filter(line -> line.startsWith(series + " ")).findFirst()
+        .map(line -> Double.parseDouble(line.substring(series.length() + 1))).orElseThrow();
+  }
+
+  /** A consumer that is stuck learns of nothing new. */
+  @Test
+  void theBrokerIsAskedForTheLag() throws Exception {
+    try (Topics topics = new Topics(settings(Map.of("names.prefix", prefix)))) {
+      int partitions = topics.partitions();
+      assertThat(topics.largestUncommitted()).isZero();
+      for (int i = 1; i <= 3; i++) {
+        send(1, Batches.reads(1, i, false, 1000, 1));
+      }
+      int partition = BatchPlaces.partition(new Incarnation(0, 1), partitions);
+      assertThat(topics.largestUncommitted()).isEqualTo(3);
+      assertThat(topics.lag(Map.of(partition, 1L, 1 - partition, 0L))).isEqualTo(2);
     }
   }
 
@@ -553,8 +591,10 @@ class KafkaHostTest {
       kafka.send(List.of(new ProducerRecord<>(prefix + ".batches", 0, Batches.key(1), first)));
       awaitMetric("lifeline_batches_total{task=\"archive\"} 1\n");
       kafka.raisePartitions(prefix + ".batches", 4);
-      kafka.send(List.of(new ProducerRecord<>(prefix + ".batches", 3, Batches.key(1), first),
-          new ProducerRecord<>(prefix + ".batches", 3, Batches.key(1), Batches.reads(1, 2, true, nowS, 100, 300))));
+      int now = BatchPlaces.partition(new Incarnation(0, 1), 4);
+      assertThat(now).isGreaterThan(1);
+      kafka.send(List.of(new ProducerRecord<>(prefix + ".batches", now, Batches.key(1), first),
+          new ProducerRecord<>(prefix + ".batches", now, Batches.key(1), Batches.reads(1, 2, true, nowS, 100, 300))));
       awaitMetric("lifeline_batches_total{task=\"archive\"} 2\n");
       Throwable failure = host.failure().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(failure).hasMessageContaining("kafka-streams-application-reset.sh");

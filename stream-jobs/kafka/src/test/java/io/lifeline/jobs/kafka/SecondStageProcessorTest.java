@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
@@ -47,7 +48,7 @@ class SecondStageProcessorTest {
             Duration.ofDays(7),
             new Metrics(),
             (topic, kind) -> topic,
-            partition -> 0,
+            partition -> CompletableFuture.completedFuture(0L),
             () -> "topic",
             Signatures.of(List.of()),
             () -> wallClockMs * 1_000_000);
