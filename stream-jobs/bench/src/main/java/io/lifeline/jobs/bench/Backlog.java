@@ -5,7 +5,9 @@ import io.lifeline.codec.Compression;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
+import org.apache.kafka.common.utils.Utils;
 
 /**
  * The events in every format: NetLogger's Table 1 (a time, an i32, an f32) with random values, a microsecond apart;
@@ -32,6 +34,7 @@ public final class Backlog {
   public static final int EMITTERS = 8;
 
   private static final int SHUFFLE_BYTES = 16;
+  private static final Incarnation[] INCARNATIONS = incarnations();
   private static final EventType SELECTED_TYPE = type(SELECTED);
   private static final EventType LEFT_OUT_TYPE = type(LEFT_OUT);
 
@@ -82,7 +85,25 @@ public final class Backlog {
   }
 
   public static String key(int emitter) {
-    return new Incarnation(0, emitter).toString();
+    return incarnation(emitter).toString();
+  }
+
+  /** Of 2, 4 or 8 partitions its key selects that of its number, or jobs would reject its batches there. */
+  public static Incarnation incarnation(int emitter) {
+    return INCARNATIONS[emitter % EMITTERS];
+  }
+
+  private static Incarnation[] incarnations() {
+    Incarnation[] found = new Incarnation[EMITTERS];
+    for (int missing = EMITTERS, low = 1; missing > 0; low++) {
+      Incarnation next = new Incarnation(0, low);
+      int place = Utils.toPositive(Utils.murmur2(next.toString().getBytes(StandardCharsets.US_ASCII))) % EMITTERS;
+      if (found[place] == null) {
+        found[place] = next;
+        missing--;
+      }
+    }
+    return found;
   }
 
   private static byte[] batch(int emitter, long round, boolean isLast) throws Exception {
@@ -90,7 +111,7 @@ public final class Backlog {
     BatchWriter writer =
         new BatchWriter()
             .compression(Compression.LZ4, SHUFFLE_BYTES)
-            .incarnation(new Incarnation(0, emitter))
+            .incarnation(incarnation(emitter))
             .sequence(round + 1)
             .host(HOST)
             .program(PROGRAM)

@@ -1,6 +1,5 @@
 package io.lifeline.jobs.bench.jetstream;
 
-import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.bench.Backlog;
 import io.lifeline.jobs.bench.BatchPublisher;
 import io.lifeline.jobs.bench.Bench;
@@ -54,7 +53,7 @@ public final class JetStreamBench extends Bench {
   @Override
   protected void fill(long events) throws Exception {
     try (BatchPublisher publisher = BatchPublisher.to(url)) {
-      Backlog.batches(events, (emitter, batch) -> publisher.publish(new Incarnation(0, emitter), batch));
+      Backlog.batches(events, (emitter, batch) -> publisher.publish(Backlog.incarnation(emitter), batch));
     }
   }
 
