@@ -240,7 +240,8 @@ int main(int argc, char **argv) {
   bool only_long = (wanted.emitters == NULL || strcmp(wanted.emitters, "long") == 0) && find_preload(preload);
   bool all = only_long && settings.on && !run_agent_start(&settings, seconds_of(wanted.interval), argv[optind]);
   if (all && wanted.emitters != NULL)
-    warn("every process is an emitter: --emitters long needs 4 MB in /dev/shm, and not to be process 1", "");
+    warn("every process is an emitter: --emitters long needs 4 MB in /dev/shm, and not to be process 1 or a subreaper",
+         "");
   if (!find_preload(preload))
     warn("the program is not measured: liblifeline-preload.so is not installed beside the library", "");
   else if (!harmful && !set_preload(preload))

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -336,7 +337,9 @@ static bool start(unsigned interval_s, const char *program) {
 }
 
 bool run_agent_start(const io_settings *settings, unsigned interval_s, const char *program) {
-  if (getpid() == 1) return false; /* who is 1 gets orphans, and ends the agent when it ends */
+  /* Process 1 and subreapers get orphans: they would wait for the agent, which waits for them. */
+  int reaps = 0;
+  if (getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &reaps) == 0 && reaps != 0)) return false;
   first_process = (int)syscall(SYS_pidfd_open, getpid(), 0);
   if (first_process < 0) return false;
   first_tick = LL_CPU_TICK(), first_ns = io_table_now();

@@ -117,7 +117,7 @@ typedef struct ll_options {
   ll_policy policy;          /* LIFELINE_POLICY: drop-newest or block; drop-newest */
   unsigned block_timeout_ms; /* LIFELINE_BLOCK_TIMEOUT_MS; 1000 */
   unsigned flush_timeout_ms; /* LIFELINE_FLUSH_TIMEOUT_MS: how long exit waits for acknowledgements; 5000, or 300 if the
-                                broker was never reached and the ring file keeps the events */
+                                broker was never reached */
 
   /* spool: batches that the sink does not take in time, on disk */
   const char *spool;      /* LIFELINE_SPOOL: its directory; none */
@@ -301,12 +301,13 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - after ll_shutdown: counted as dropped_shutdown, for the cost of a function call.
  *
  * Limits of the system. Without a directory for the ring file, without space in it, with too many remains of earlier
- * runs in it (an eighth of the filesystem, 16 to 256 MiB), without /proc, or after the file was removed, everything
- * works, but events do not survive a kill, and one line says so. If the filesystem fills up later, events are dropped
- * and counted; likewise before the memory limit of the control group is reached. Without memory or threads
- * instrumentation stays off and events are counted. A program that runs with another user's privileges (set-user-ID)
- * ignores the environment, and is off unless it calls ll_init with a URL. A program that closes all descriptors after
- * the sink was opened loses only the connection to the broker, which is made again. */
+ * runs in it (an eighth of the filesystem, 16 to 256 MiB, or of the control group's memory if that is less), without
+ * /proc, or after the file was removed, everything works, but events do not survive a kill, and one line says so. If
+ * the filesystem fills up later, events are dropped and counted; likewise before the memory limit of the control group
+ * is reached. Without memory or threads instrumentation stays off and events are counted. A program that runs with
+ * another user's privileges (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A
+ * program that closes all descriptors after the sink was opened loses only the connection to the broker, which is made
+ * again. */
 
 #include <lifeline/detail/declare.h>
 

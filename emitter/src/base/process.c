@@ -96,7 +96,7 @@ ll_liveness ll_process_liveness(const ll_process *process) {
   if (process->pid == 0) return LL_DEAD;
   uint8_t boot[16];
   if (!boot_id(boot) || memcmp(process->boot, unknown_boot, sizeof boot) == 0) return LL_UNKNOWN;
-  if (memcmp(boot, process->boot, sizeof boot) != 0) return LL_DEAD;
+  if (memcmp(boot, process->boot, sizeof boot) != 0) return LL_OTHER_BOOT;
   uint64_t namespace = pid_namespace(), start;
   if (namespace == 0 || process->pid_namespace != namespace) return LL_UNKNOWN;
   if (process->pid == (uint32_t)getpid() && process->image != image()) return LL_DEAD; /* before an exec */

@@ -19,8 +19,10 @@ typedef struct ll_process {
 typedef enum ll_liveness {
   LL_DEAD,
   LL_ALIVE,
-  LL_REPLACED, /* its pid has another start time: dead, unless it runs in another time namespace */
-  LL_UNKNOWN,  /* it is in another pid namespace of this boot, or /proc cannot be read */
+  LL_REPLACED,   /* its pid has another start time: dead, unless it runs in another time namespace */
+  LL_OTHER_BOOT, /* dead if this machine was booted since; a container may have a boot ID of its own, as other machines
+                    do */
+  LL_UNKNOWN,    /* it is in another pid namespace of this boot, or /proc cannot be read */
 } ll_liveness;
 
 ll_process ll_process_self(void);

@@ -20,7 +20,7 @@ static ll_emitter *const emitter = &ll_the_emitter;
 
 enum {
   CLOSE_GRACE_MS = 3000, /* upper bound for closing a sink, with a margin */
-  UNREACHED_MS = 300,    /* wait for a first connection at the end of a program: the ring file keeps the events */
+  UNREACHED_MS = 300,    /* wait for a first connection at the end of a program: longer ones would seldom help */
   OPEN_WAIT_MS = 1000, /* for the sink: in a constructor of a library being loaded it cannot be loaded, since the caller
                           holds the loader's lock */
 };
@@ -256,7 +256,7 @@ int ll_shutdown(unsigned timeout_ms) {
   }
   if (!is_running()) return 0;
   if (as_at_exit) timeout_ms = life->config.flush_timeout_ms;
-  bool patient = !as_at_exit || life->config.patient || !load_acquire(&emitter->store.crash_safe);
+  bool patient = !as_at_exit || life->config.patient;
   uint64_t deadline_ns = from_now((uint64_t)timeout_ms + CLOSE_GRACE_MS);
   ll_lock(&before);
   if (life->stop_wanted == 0) {

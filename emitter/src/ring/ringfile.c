@@ -1,6 +1,7 @@
 #include "ringfile.h"
 
 #include "base/atomics.h"
+#include "base/cgroup.h"
 #include "base/crash_point.h"
 #include "base/directory.h"
 #include "base/log.h"
@@ -20,7 +21,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -78,17 +78,25 @@ static uint64_t remains(int directory, bool all) {
   return bytes;
 }
 
-/* Files of ended runs must not fill the machine's memory while the broker is unreachable: the limit is an eighth of the
- * filesystem, between 16 and 256 MiB. Existing files are not deleted to meet it. Whether owners are alive is checked
- * only if necessary. */
-static bool is_cluttered(int directory, const char *path, char *why, size_t why_bytes) {
-  struct statvfs filesystem;
-  if (fstatvfs(directory, &filesystem) != 0) return false;
-  uint64_t most = (uint64_t)filesystem.f_blocks * filesystem.f_frsize / 8;
+/* Files of ended runs must not fill the machine's memory, or that of a container, while the broker is unreachable: the
+ * limit is an eighth of the filesystem, between 16 and 256 MiB, and in memory at most an eighth of what the control
+ * group may have. Existing files are not deleted to meet it. */
+static uint64_t most_remains(int directory) {
+  struct statfs filesystem;
+  if (fstatfs(directory, &filesystem) != 0) return UINT64_MAX;
+  uint64_t most = (uint64_t)filesystem.f_blocks * (uint64_t)filesystem.f_bsize / 8;
   most = most < REMAINS_LEAST ? REMAINS_LEAST : most > REMAINS_MOST ? REMAINS_MOST : most;
-  if (remains(directory, true) <= most) return false;
-  uint64_t bytes = remains(directory, false);
-  if (bytes <= most) return false;
+  if (filesystem.f_type != TMPFS_MAGIC) return most;
+  uint64_t limit = ll_cgroup_memory_of(LL_CGROUP_MEMBERSHIP, LL_CGROUP_MOUNTS).limit;
+  return limit / 8 < most ? limit / 8 : most;
+}
+
+/* Whether owners are alive is checked only if necessary. */
+static bool is_cluttered(int directory, const char *path, char *why, size_t why_bytes) {
+  uint64_t bytes = remains(directory, true);
+  if (bytes == 0) return false;
+  uint64_t most = most_remains(directory);
+  if (bytes <= most || (bytes = remains(directory, false)) <= most) return false;
   snprintf(why, why_bytes, "earlier runs have left %llu MiB in %s, the limit is %llu: run lifeline-recover",
            (unsigned long long)(bytes >> 20), path, (unsigned long long)(most >> 20));
   return true;
@@ -330,14 +338,19 @@ typedef struct outlook {
   ll_process owner, recoverer;
 } outlook;
 
+static bool is_local(const struct statfs *filesystem) {
+  return filesystem->f_type == TMPFS_MAGIC || filesystem->f_type == EXT4_SUPER_MAGIC ||
+         filesystem->f_type == XFS_SUPER_MAGIC || filesystem->f_type == BTRFS_SUPER_MAGIC;
+}
+
 /* The kernel grants a read lease only while no process on this machine has the file open for writing. An owner keeps
  * its mapping until it dies or executes another program, so this works even if its pid is meaningless here. Only on
- * tmpfs: with stacked filesystems (overlayfs) a mapping refers to the lower file and is not detected, and files of
- * network filesystems may have users elsewhere. The lease is released at once; a process that opens the file meanwhile
- * waits for that. The signal for this case is one that is ignored by default. */
+ * filesystems known to be local: with stacked ones (overlayfs) a mapping refers to the lower file and is not detected,
+ * and files of network filesystems may have users elsewhere. The lease is released at once; a process that opens the
+ * file meanwhile waits for that. The signal for this case is one that is ignored by default. */
 static usage users_of(int fd) {
   struct statfs filesystem;
-  if (fstatfs(fd, &filesystem) != 0 || filesystem.f_type != TMPFS_MAGIC) return USERS_UNKNOWN;
+  if (fstatfs(fd, &filesystem) != 0 || !is_local(&filesystem)) return USERS_UNKNOWN;
   fcntl(fd, F_SETSIG, SIGURG);
   if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? SOME_USERS : USERS_UNKNOWN;
   fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -359,12 +372,9 @@ static outlook look_from_outside(const char *path) {
 
 static bool may_be_alive(const ll_process *process, const ll_process *then, usage users, bool other_namespaces) {
   if (memcmp(process, then, sizeof *process) != 0) users = USERS_UNKNOWN;
-  switch (ll_process_liveness(process)) {
-  case LL_ALIVE: return true;
-  case LL_REPLACED: return users == SOME_USERS;
-  case LL_UNKNOWN: return users != NO_USERS && !other_namespaces;
-  default: return false;
-  }
+  ll_liveness liveness = ll_process_liveness(process);
+  if (liveness == LL_ALIVE || liveness == LL_DEAD) return liveness == LL_ALIVE;
+  return users == SOME_USERS || (users == USERS_UNKNOWN && !other_namespaces);
 }
 
 /* Two recoveries must not work on one file. The lock is held only while the claim is written; the claim identifies its

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -263,14 +265,32 @@ static int standard_descriptors_are_closed(void) {
   return ll_shutdown(60000);
 }
 
+/* Like a daemon, which then opens files of its own. */
 static int all_descriptors_are_closed_midway(void) {
+  enum { FILES = 64, PART = 50 };
+  struct stat before, now;
+  ino_t inodes[FILES];
   emit(1, EACH);
+  require(ll_flush(60000) == 0, "the sink does not take events");
   for (int fd = 0; fd < 1024; fd++)
     close(fd);
-  emit(EACH + 1, EACH);
-  for (int i = 0; i < 1000; i++)
+  for (int i = 0; i < FILES; i++) {
+    int fd = memfd_create("own", 0);
+    require(dup2(fd, 100 + i) >= 0 && close(fd) == 0, "no file");
+  }
+  for (int i = 0; i < FILES; i++) {
+    require(dup2(100 + i, 3 + i) == 3 + i && close(100 + i) == 0 && fstat(3 + i, &before) == 0, "no file");
+    inodes[i] = before.st_ino;
+  }
+  for (unsigned done = 0; done < EACH; done += PART) {
+    emit(EACH + 1 + done, PART);
+    require(ll_flush(60000) == 0, "the sink does not take events any more");
     for (int fd = 0; fd < 3; fd++)
       require_closed(fd);
+    for (int i = 0; i < FILES; i++)
+      require(fstat(3 + i, &now) == 0 && now.st_ino == inodes[i] && now.st_size == 0,
+              "a file of the program's was used");
+  }
   return ll_shutdown(60000);
 }
 

@@ -220,6 +220,12 @@ static void what_a_program_prints_to_closed_descriptors_reaches_no_connection(vo
   a_program_ends_well(plain.url, "", "ends standard-descriptors-are-closed");
 }
 
+static void a_program_that_closes_all_descriptors_keeps_its_files_and_its_events(void **state) {
+  (void)state;
+  broker_credentials(NULL, NULL, NULL);
+  a_program_ends_well(plain.url, "", "ends all-descriptors-are-closed-midway");
+}
+
 static void the_sink_calls_its_own_libraries_and_the_programs_allocator(void **state) {
   (void)state;
   broker_credentials(guarded.emitter, guarded.emitter_password_file, guarded.ca);
@@ -250,6 +256,7 @@ int fault_tests(void) {
       cmocka_unit_test(batches_wait_while_the_permission_is_revoked),
       cmocka_unit_test(a_program_whose_main_thread_ends_first_ends),
       cmocka_unit_test(what_a_program_prints_to_closed_descriptors_reaches_no_connection),
+      cmocka_unit_test(a_program_that_closes_all_descriptors_keeps_its_files_and_its_events),
       cmocka_unit_test(the_sink_calls_its_own_libraries_and_the_programs_allocator),
   };
   return cmocka_run_group_tests_name("sink faults", tests, set_up_brokers, NULL);

@@ -109,7 +109,11 @@ static bool kafka_read(store *s, activations *all, char error[ERROR_BYTES]) {
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += TOOL_TIMEOUT_MS / 1000;
   s->into = all;
-  s->watch = (kafka_watch){&s->control, &s->broker.url, &s->broker.security, on_refused, s};
+  s->watch = (kafka_watch){.control = &s->control,
+                           .url = &s->broker.url,
+                           .security = &s->broker.security,
+                           .refused = on_refused,
+                           .refused_ctx = s};
   if (!sink_control_start(&s->control, kafka_watch_read, &s->watch)) on_refused(s, "the system has no thread left");
   pthread_mutex_lock(&s->lock);
   while (!s->complete && !*s->trouble)
