@@ -436,42 +436,47 @@ static void what_cannot_be_found_out_is_not_dead(void **state) {
   assert_int_equal(ll_process_liveness(&child), LL_DEAD);
 }
 
-/* In a child: a ring file whose owner's pid is unknown to the recovering process, as in another container. */
-static void own_a_file_in_another_namespace(const test_directory *directory, int told) {
+/* In a child: a ring file whose owner the recovering process does not know, as in another container. */
+static void own_a_file_elsewhere(const test_directory *directory, size_t member, int told) {
   ll_store store;
   char why[256] = "";
   uint8_t incarnation[16] = {1};
   if (ll_store_create(&store, directory->rings, "test", 4u << 20, incarnation, why, sizeof why) != 0) _exit(1);
-  store.header->owner.pid_namespace ^= 1;
+  ((uint8_t *)&store.header->owner)[member] ^= 1;
   ll_store_publish(&store, why, sizeof why);
   if (write(told, store.path, sizeof store.path) != (ssize_t)sizeof store.path) _exit(1);
   pause();
   _exit(0);
 }
 
-static void an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file(void **state) {
+static void an_owner_elsewhere_is_dead_when_nobody_maps_its_file(void **state) {
   (void)state;
-  test_directory directory;
-  ll_store found;
-  int ends[2];
-  char path[PATH_MAX], why[256] = "";
-  test_directory_make(&directory);
-  assert_int_equal(pipe(ends), 0);
-  pid_t child = fork();
-  if (child == 0) own_a_file_in_another_namespace(&directory, ends[1]);
-  assert_int_equal(read(ends[0], path, sizeof path), sizeof path);
-  assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), EBUSY);
-  kill(child, SIGKILL);
-  test_wait_for(child, SIGKILL);
-  assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), 0);
-  found.header->recoverer.pid_namespace ^= 1; /* the recovering process may be in another namespace, too */
-  ll_store again;
-  assert_int_equal(ll_store_attach(&again, path, false, why, sizeof why), EBUSY);
-  ll_store_remove(&found);
-  ll_store_unmap(&found);
-  close(ends[0]);
-  close(ends[1]);
-  test_directory_remove(&directory);
+  static const size_t members[] = {offsetof(ll_process, pid_namespace), offsetof(ll_process, boot),
+                                   offsetof(ll_process, start_time)}; /* by another time namespace */
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    test_directory directory;
+    ll_store found;
+    int ends[2];
+    char path[PATH_MAX], why[256] = "";
+    test_directory_make(&directory);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) own_a_file_elsewhere(&directory, members[i], ends[1]);
+    assert_int_equal(read(ends[0], path, sizeof path), sizeof path);
+    assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), EBUSY);
+    assert_int_equal(ll_store_attach(&found, path, true, why, sizeof why), EBUSY);
+    kill(child, SIGKILL);
+    test_wait_for(child, SIGKILL);
+    assert_int_equal(ll_store_attach(&found, path, false, why, sizeof why), 0);
+    ((uint8_t *)&found.header->recoverer)[members[i]] ^= 1; /* the recovering process may be elsewhere, too */
+    ll_store again;
+    assert_int_equal(ll_store_attach(&again, path, false, why, sizeof why), EBUSY);
+    ll_store_remove(&found);
+    ll_store_unmap(&found);
+    close(ends[0]);
+    close(ends[1]);
+    test_directory_remove(&directory);
+  }
 }
 
 /* In a child: a program that calls chroot. */
@@ -629,7 +634,7 @@ int main(void) {
       cmocka_unit_test(we_are_alive_and_an_ended_child_is_dead),
       cmocka_unit_test(what_cannot_be_found_out_is_not_dead),
       cmocka_unit_test(a_file_whose_path_is_one_of_another_root_counts_as_there),
-      cmocka_unit_test(an_owner_in_another_namespace_is_dead_when_nobody_maps_its_file),
+      cmocka_unit_test(an_owner_elsewhere_is_dead_when_nobody_maps_its_file),
       cmocka_unit_test(the_lowest_memory_limit_of_all_control_groups_counts),
       cmocka_unit_test(a_destination_has_no_secrets_and_may_change_its_servers),
       cmocka_unit_test(a_file_that_could_never_be_written_is_not_reached),

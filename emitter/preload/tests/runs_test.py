@@ -170,6 +170,22 @@ class RunsTest(Preloaded):
         self.assertIn(b"lifeline: error: nats: 127.0.0.1:1 cannot be reached", os.read(ours, 4096))
         os.close(ours)
 
+    def test_a_subreaper_that_waits_for_all_children_has_no_agent_among_them(self):
+        program = self.script("""
+            import os
+            if os.fork() == 0:
+                os._exit(0)
+            try:
+                while os.wait():
+                    print("a child")
+            except ChildProcessError:
+                pass
+            """)
+        become = "import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
+        done = subprocess.run([PYTHON, "-c", become, *map(str, self.command(PYTHON, program))], env=self.environment, timeout=LIMIT_S,
+                              stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stdout, "a child\n")
+
     def test_a_main_thread_that_ends_before_others(self):
         program = self.script(f"""
             import ctypes, os, threading, time
