@@ -155,6 +155,18 @@ final class BatchStream implements AutoCloseable {
    * Asks the broker how many messages the caller has not read, also after {@link #close}. Other threads may call this.
    */
   long unread() throws IOException, JetStreamApiException {
+    if (broker.isSilent()) {
+      throw new IOException("the broker does not answer");
+    }
+    try {
+      return countUnread();
+    } catch (IOException e) {
+      broker.staysSilent();
+      throw e;
+    }
+  }
+
+  private long countUnread() throws IOException, JetStreamApiException {
     IterableConsumer current = consumer;
     if (current == null) {
       ConsumerConfiguration counting =

@@ -42,6 +42,7 @@ final class Broker implements AutoCloseable {
       KeyValue bucket) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
+  private static final long SILENCE_NS = Duration.ofSeconds(5).toNanos();
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long PAUSE_MS = 500;
   /** Unexplained failures tolerated while the port is open: a busy server aborts slow handshakes. */
@@ -56,6 +57,8 @@ final class Broker implements AutoCloseable {
   private String refusal;
   private long pauseNs;
   private long nextAttemptNs;
+
+  private volatile long silentUntilNs = System.nanoTime();
 
   private Broker(NatsSettings settings, ConnectionLog log, Link link) {
     this.settings = settings;
@@ -81,6 +84,16 @@ final class Broker implements AutoCloseable {
 
   StreamContext batches() {
     return link.batches();
+  }
+
+  /** Returns whether a metric has just waited in vain: the others of the same request do not wait too. */
+  boolean isSilent() {
+    return silentUntilNs - System.nanoTime() > 0 || connection().getStatus() != Connection.Status.CONNECTED;
+  }
+
+  /** Says that the broker has not answered in time. */
+  void staysSilent() {
+    silentUntilNs = System.nanoTime() + SILENCE_NS;
   }
 
   /** Returns the subjects of the batch stream. */

@@ -43,6 +43,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   private static final String LOG_APPEND_TIME = "LogAppendTime";
   private static final long ASK_AGAIN_NS = 1_000_000_000;
   private static final int ANSWER_MS = 2000;
+  private static final long SILENCE_NS = 5_000_000_000L;
   private static final long WAIT_MS = 100;
   private static final long LONGEST_WAIT_MS = 2000;
 
@@ -57,6 +58,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
   private boolean isAsking;
   private final Map<String, KafkaFuture<Void>> making = new ConcurrentHashMap<>();
   private final Map<String, String> ensured = new ConcurrentHashMap<>();
+  private volatile long silentUntilNs = System.nanoTime();
 
   /** Creates a client; nothing is sent yet. */
   Topics(KafkaSettings settings) throws HostException {
@@ -316,9 +318,13 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
    * @param next by partition
    */
   double lag(Map<Integer, Long> next) {
+    if (isSilent()) {
+      return Double.NaN;
+    }
     try {
       return lags(next).sum();
     } catch (ExecutionException | TimeoutException e) {
+      silentUntilNs = System.nanoTime() + SILENCE_NS;
       return Double.NaN;
     } catch (InterruptedException e) {
       throw interrupted(e);
@@ -331,6 +337,9 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
    * while it is stuck.
    */
   double largestUncommitted() {
+    if (isSilent()) {
+      return Double.NaN;
+    }
     try {
       Map<Integer, Long> next = new HashMap<>();
       admin.listConsumerGroupOffsets(settings.applicationId()).partitionsToOffsetAndMetadata()
@@ -346,10 +355,16 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
       }
       return lags(next).max().orElse(0);
     } catch (ExecutionException | TimeoutException e) {
+      silentUntilNs = System.nanoTime() + SILENCE_NS;
       return Double.NaN;
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
+  }
+
+  /** Returns whether a metric has just waited in vain: the others of the same request do not wait too. */
+  private boolean isSilent() {
+    return silentUntilNs - System.nanoTime() > 0;
   }
 
   private LongStream lags(Map<Integer, Long> next)
