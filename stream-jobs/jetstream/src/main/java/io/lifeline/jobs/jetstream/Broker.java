@@ -86,7 +86,7 @@ final class Broker implements AutoCloseable {
     return link.batches();
   }
 
-  /** Returns whether a metric has just waited in vain: the others of the same request do not wait too. */
+  /** Returns whether a metric has just had no answer: the others of the same request do not wait too. */
   boolean isSilent() {
     return silentUntilNs - System.nanoTime() > 0 || connection().getStatus() != Connection.Status.CONNECTED;
   }

@@ -362,7 +362,7 @@ final class Topics implements TopologySettings.ResultTopics, AutoCloseable {
     }
   }
 
-  /** Returns whether a metric has just waited in vain: the others of the same request do not wait too. */
+  /** Returns whether a metric has just had no answer: the others of the same request do not wait too. */
   private boolean isSilent() {
     return silentUntilNs - System.nanoTime() > 0;
   }
