@@ -29,7 +29,7 @@ static uint64_t ticks[EVENTS_MAX];
 
 static inline void fence(void) {
 #if defined(__x86_64__)
-  _mm_lfence();
+  __builtin_ia32_lfence();
 #elif defined(__aarch64__)
   __asm__ volatile("isb" ::: "memory");
 #endif

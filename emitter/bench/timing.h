@@ -5,10 +5,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 static inline uint64_t clock_ns(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
@@ -26,7 +22,7 @@ static inline uint64_t cpu_ns(void) {
 
 static inline uint64_t read_tick(void) {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
   uint64_t tick;
   __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));

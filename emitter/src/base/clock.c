@@ -10,7 +10,6 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <x86intrin.h>
 #endif
 
 enum {
@@ -66,7 +65,7 @@ bool ll_cpu_clock_usable(void) {
 
 uint64_t ll_clock_tick(ll_clock_kind kind) {
 #if defined(__x86_64__)
-  if (kind == LL_CLOCK_CPU) return __rdtsc();
+  if (kind == LL_CLOCK_CPU) return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
   uint64_t tick;
   __asm__ volatile("mrs %0, cntvct_el0" : "=r"(tick));
