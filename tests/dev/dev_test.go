@@ -152,7 +152,8 @@ func TestTheLinesForPeopleSayWhatToExport(t *testing.T) {
 	d.ends(t, 0)
 }
 
-func TestKeptDataIsThereAgainAtTheNextStart(t *testing.T) {
+// The first one ends when its page dies, the second one when its jobs do: each start takes 10 s of processor.
+func TestKeptDataIsThereAgainAtTheNextStartAndAPartThatDiesEndsAllWithItsLastLines(t *testing.T) {
 	harness.System(t)
 	folder := filepath.Join(t.TempDir(), "kept")
 	first := start(t, "--keep", folder)
@@ -162,15 +163,25 @@ func TestKeptDataIsThereAgainAtTheNextStart(t *testing.T) {
 	if code := rival.Wait(t, limit); code != 1 || !strings.Contains(rival.Stderr(), "another lifeline-dev uses the directory") {
 		t.Errorf("exit code %d of a second one in the same folder: %s", code, rival.Stderr())
 	}
-	first.Terminate()
-	first.ends(t, 0)
+	first.endsWithItsPart(t, "lifeline-console")
 
 	second := start(t, "--keep", folder)
 	second.shows(t, minimalEvents)
 	second.emit(t)
 	second.shows(t, 2*minimalEvents)
-	second.Interrupt()
-	second.ends(t, 0)
+	second.endsWithItsPart(t, "lifeline-jobs")
+}
+
+// endsWithItsPart kills one of its parts.
+func (d *dev) endsWithItsPart(t *testing.T, name string) {
+	t.Helper()
+	if err := syscall.Kill(d.PIDs[name], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	d.ends(t, 1)
+	if said := d.Stderr(); !strings.Contains(said, "lifeline-dev: "+name+" has ended (signal: killed)") {
+		t.Errorf("it said %q", said)
+	}
 }
 
 func TestAFolderThatHoldsSomethingElseIsRefusedAndUntouched(t *testing.T) {
@@ -210,23 +221,6 @@ func refused(t *testing.T, code int, answer string, arguments ...string) {
 		t.Errorf("%q: exit code %d instead of %d, stderr %q", arguments, ended, code, process.Stderr())
 	}
 	harness.IsEmpty(t, temporary)
-}
-
-func TestAPartThatDiesEndsAllWithItsLastLines(t *testing.T) {
-	harness.System(t)
-	for _, name := range []string{"lifeline-jobs", "lifeline-console"} {
-		t.Run(name, func(t *testing.T) {
-			harness.System(t)
-			d := start(t)
-			if err := syscall.Kill(d.PIDs[name], syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			d.ends(t, 1)
-			if said := d.Stderr(); !strings.Contains(said, "lifeline-dev: "+name+" has ended (signal: killed)") {
-				t.Errorf("it said %q", said)
-			}
-		})
-	}
 }
 
 func TestNothingOutlivesAKilledOneAndTheNextOneRemovesItsData(t *testing.T) {
