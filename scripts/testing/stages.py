@@ -171,6 +171,9 @@ WITHOUT_CHAOS = [
           functools.partial(reports.tap, group=reports.PAGE), "page"),
     c_tests("C under thread sanitizer", WORKING, "tsan", 2),
     go_tests("generator fleet", WAITING, ("go", "java"), "loadgen", "-count=1 -timeout 38m", "fleet"),
+    # Early for its length: another stage waits for it.
+    Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
+          functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
     Stage("README commands of the connectors", WAITING, ("c", "go", "java"), "scripts/test-readme connectors/README.md",
           functools.partial(reports.tap, group=reports.page("connectors/README.md")), "readme-connectors"),
     PYTHON,
@@ -178,8 +181,6 @@ WITHOUT_CHAOS = [
     Stage("console's service over HTTP", WAITING, ("c", "go", "java"), "scripts/test-api",
           functools.partial(reports.tap, group=reports.API), "api"),
     go_tests("generator fleet's study", WAITING, ("go", "java"), "results/study", "-count=1 -timeout 38m", "study"),
-    Stage("README commands", WAITING, ("c", "go", "java"), "scripts/test-readme README.md",
-          functools.partial(reports.tap, group=reports.page("README.md")), "readme"),
     Stage("README commands on an odd machine", WAITING, ("c", "go", "java"), reports.ODD_MACHINE.command,
           functools.partial(reports.tap, group=reports.ODD_MACHINE), "readme-odd", after=("README commands",)),
     fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),  # it writes reports of the same tests
