@@ -101,13 +101,13 @@ retried() {
 }
 
 # maven ARGUMENTS...: quiet, and without the codes that reset colours, which it prints even when told to use none. Again
-# when an artifact did not come, and only then.
+# when an artifact did not come, and only then. It ends before better machine code would pay: half the processor time of checkstyle.
 maven() {
   local log status pause
   log=$(mktemp) || return
   for pause in 5 20 0; do
     status=0
-    mvn -q -B -Dstyle.color=never "$@" 2>&1 | sed $'s/\033\\[[0-9;]*m//g' | tee "$log" || status=$?
+    MAVEN_OPTS=${MAVEN_OPTS--XX:TieredStopAtLevel=1 -XX:+UseSerialGC} mvn -q -B -Dstyle.color=never "$@" 2>&1 | sed $'s/\033\\[[0-9;]*m//g' | tee "$log" || status=$?
     if ((status == 0 || pause == 0)) || ! grep -q 'Could not transfer artifact' "$log"; then break; fi
     say "retrying in $pause s, since an artifact could not be fetched"
     sleep "$pause"
