@@ -85,8 +85,11 @@ static content count(const ll_spool_content *segment) {
 }
 
 static const char *owner_of(const ll_segment_identity *identity) {
-  static const char *const names[] = {
-      [LL_DEAD] = "dead", [LL_ALIVE] = "alive", [LL_REPLACED] = "dead", [LL_OTHER_BOOT] = "dead", [LL_UNKNOWN] = "unknown"};
+  static const char *const names[] = {[LL_DEAD] = "dead",
+                                      [LL_ALIVE] = "alive",
+                                      [LL_REPLACED] = "dead",
+                                      [LL_OTHER_BOOT] = "dead",
+                                      [LL_UNKNOWN] = "unknown"};
   return names[ll_process_liveness(&identity->owner)];
 }
 
