@@ -7,16 +7,20 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.kafka.connect.runtime.isolation.DelegatingClassLoader;
 import org.apache.kafka.connect.runtime.isolation.PluginClassLoader;
-import org.apache.kafka.connect.runtime.isolation.PluginDesc;
-import org.apache.kafka.connect.runtime.isolation.Plugins;
+import org.apache.kafka.connect.runtime.isolation.PluginScanner;
+import org.apache.kafka.connect.runtime.isolation.PluginSource;
+import org.apache.kafka.connect.runtime.isolation.PluginUtils;
+import org.apache.kafka.connect.runtime.isolation.ReflectionScanner;
+import org.apache.kafka.connect.runtime.isolation.ServiceLoaderScanner;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,12 +41,12 @@ class InstalledPluginsTest {
     for (Path zip : zips) {
       Components.unpack(zip, pluginPath);
     }
-    foundByServiceFile = installed("service_load");
+    foundByServiceFile = installed(new ServiceLoaderScanner());
   }
 
   @Test
-  void everyPluginIsFoundByItsServiceFileAndByNothingElse() {
-    Map<String, String> found = installed("hybrid_fail");
+  void everyPluginIsFoundByItsServiceFileAndByNothingElse() throws IOException {
+    Map<String, String> found = installed(new ReflectionScanner());
     assertThat(found.keySet())
         .containsExactlyInAnyOrder(
             "io.lifeline.connect.archive.ArchiveSink",
@@ -82,21 +86,15 @@ class InstalledPluginsTest {
     }
   }
 
-  /** Our plugins with their versions, as that mode of discovery finds them apart from the class path. */
-  private static Map<String, String> installed(String discovery) {
-    Plugins plugins = new Plugins(Map.of("plugin.path", pluginPath.toString(), "plugin.discovery", discovery));
-    Set<PluginDesc<?>> all = new TreeSet<>();
-    all.addAll(plugins.connectors());
-    all.addAll(plugins.converters());
-    all.addAll(plugins.headerConverters());
-    all.addAll(plugins.transformations());
-    all.addAll(plugins.predicates());
-    Map<String, String> versions = new TreeMap<>();
-    for (PluginDesc<?> plugin : all) {
-      if (plugin.loader() instanceof PluginClassLoader) {
-        versions.put(plugin.className(), plugin.version());
-      }
+  /** Our plugins with their versions, as that scanner of Connect's finds them. The class path is searched for none. */
+  private static Map<String, String> installed(PluginScanner scanner) throws IOException {
+    DelegatingClassLoader worker = new DelegatingClassLoader();
+    Set<PluginSource> sources = new HashSet<>();
+    for (Path component : PluginUtils.pluginLocations(pluginPath.toString(), true)) {
+      sources.add(PluginUtils.isolatedPluginSource(component, worker, PluginClassLoader::new));
     }
+    Map<String, String> versions = new TreeMap<>();
+    scanner.discoverPlugins(sources).forEach(plugin -> versions.put(plugin.className(), plugin.version()));
     return versions;
   }
 }
