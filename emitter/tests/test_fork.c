@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -347,10 +348,25 @@ static int mark_is_in_library(struct dl_phdr_info *object, size_t size, void *un
 }
 
 static unsigned events_before;
+static bool without_memory;
+
+/* Leaves the child memory for a ring, and not for as much as the ring file has. */
+static void limit_memory(void) {
+  enum { SOME_MORE = 4 << 20 };
+  unsigned long data;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file == NULL || fscanf(file, "%*u %*u %*u %*u %*u %lu", &data) != 1) exit(4);
+  fclose(file);
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_DATA, &limit) != 0) exit(5);
+  limit.rlim_cur = data * (rlim_t)sysconf(_SC_PAGESIZE) + SOME_MORE;
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) exit(5);
+}
 
 static void fork_after_each_instruction_of_an_emit(void) {
   for (uint32_t i = 0; i < events_before; i++)
     ll_emit(mine, i, 0);
+  if (without_memory) limit_memory();
   sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = fork_after_instruction, .sa_flags = SA_SIGINFO}, NULL);
   stepping = 1;
   raise(SIGTRAP);
@@ -370,8 +386,9 @@ static void a_child_may_be_made_after_any_instruction_of_an_emit(void **state) {
   (void)state;
   enum { HALF_RING = 2048, MORE_THAN_32_KIB = 3000 };
   static const unsigned before[] = {HALF_RING, MORE_THAN_32_KIB};
-  for (int i = 0; i < 2; i++) {
-    events_before = before[i];
+  for (int i = 0; i < 4; i++) {
+    events_before = before[i / 2];
+    without_memory = i % 2;
     assert_int_equal(test_in_child(fork_after_each_instruction_of_an_emit, NULL), 0);
   }
 }

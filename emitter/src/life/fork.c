@@ -22,15 +22,28 @@ ll_fork_sensitive *ll_fork_sensitive_memory(void) {
   return memory;
 }
 
-static ll_saved_state before_fork; /* of the thread that forks, */
-static ll_producer *interrupted;   /* and its interrupted emit on another route, if a signal handler forks */
+static ll_saved_state before_fork; /* of the thread that forks */
+
+/* Its producers whose emit may have been interrupted, if a signal handler forks: the default route's, and another's.
+ * With their rings: the child's copy of a producer is wiped. */
+enum { UNFINISHED = 2 };
+static ll_producer *unfinished[UNFINISHED];
+static ll_extent rings[UNFINISHED];
+
+/* A producer that was wiped before, since this process was forked, has no mask, and the same base still. */
+static void note_unfinished(int i, ll_producer *producer) {
+  unfinished[i] = producer != NULL && producer->base != NULL ? producer : NULL;
+  if (unfinished[i] != NULL && (producer->mask != 0 || rings[i].at != producer->base))
+    rings[i] = (ll_extent){producer->base, producer->mask + 1};
+}
 
 static void before_any(void) {
   ll_saved_state before;
   ll_loading_before_fork();
   ll_lock(&before);
   before_fork = before;
-  interrupted = ll_producer_interrupted();
+  note_unfinished(0, ll_tls_producer);
+  note_unfinished(1, ll_producer_interrupted());
 }
 
 static void unlock(void) {
@@ -49,21 +62,24 @@ static void in_parent(void) {
  * read its position, up to a ring's size, but not yet the base, so every base must have that much memory behind it. */
 static void in_child(void) {
   static uint64_t unread_head;
+  ll_extent written[UNFINISHED];
+  unsigned count = 0;
   ll_fork_sensitive *sensitive = ll_the_emitter.sensitive;
   if (sensitive != NULL) {
     if (!wiped_by_kernel) {
       memset(sensitive, 0, sizeof *sensitive);
       ll_summary_after_fork();
     }
-    ll_store_after_fork(&ll_the_emitter.store);
+    for (int i = 0; i < UNFINISHED; i++)
+      if (unfinished[i] != NULL) written[count++] = rings[i];
+    ll_store_after_fork(&ll_the_emitter.store, written, count);
   }
   ll_the_life.forks = 0;
   ll_resolution_after_fork();
   ll_ending_begin();
-  ll_producer *unfinished[] = {ll_tls_producer, interrupted};
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < UNFINISHED; i++)
     if (unfinished[i] != NULL) {
-      unfinished[i]->base = ll_the_emitter.store.map;
+      unfinished[i]->base = rings[i].at;
       unfinished[i]->head = &unread_head;
     }
   ll_log_forget();

@@ -511,8 +511,19 @@ void ll_store_remove(ll_store *store) {
   if (store->in_file) unlink(store->path);
 }
 
-void ll_store_after_fork(ll_store *store) {
+static void make_writable(uint8_t *at, size_t bytes) {
+  uintptr_t begin = (uintptr_t)at & -(uintptr_t)sysconf(_SC_PAGESIZE);
+  mmap((void *)begin, (uintptr_t)at + bytes - begin, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void ll_store_after_fork(ll_store *store, const ll_extent *rings, unsigned count) {
   if (store->map == NULL) return;
-  mmap(store->map, store->bytes, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (store->inherited ? MAP_FIXED : MAP_FIXED_NOREPLACE), -1, 0);
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (store->inherited ? MAP_FIXED : MAP_FIXED_NOREPLACE);
+  void *map = mmap(store->map, store->bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (map != MAP_FAILED || errno == EEXIST) return;        /* EEXIST: the parent was forked like this, too */
+  mmap(store->map, store->bytes, PROT_READ, flags, -1, 0); /* what is only read takes no memory */
+  make_writable(store->map, ll_layout_rings() + LL_RINGS_MAX * sizeof(ll_ring));
+  for (unsigned i = 0; i < count; i++)
+    make_writable(rings[i].at, rings[i].bytes);
 }

@@ -226,9 +226,15 @@ void ll_store_unmap(ll_store *store);
 /* Removes the file, after all of its contents were delivered. */
 void ll_store_remove(ll_store *store);
 
+typedef struct ll_extent {
+  uint8_t *at;
+  size_t bytes;
+} ll_extent;
+
 /* In a forked child, where the mapping is absent (MADV_DONTFORK): maps anonymous memory in its place, since an emit
- * interrupted by the signal handler that forked may still write there. Async-signal-safe. */
-void ll_store_after_fork(ll_store *store);
+ * interrupted by the signal handler that forked may still read and write there. Where a limit leaves no memory for all
+ * of it, only what precedes the slots and those `rings` can be written, as that emit may do. Async-signal-safe. */
+void ll_store_after_fork(ll_store *store, const ll_extent *rings, unsigned count);
 
 /* False for a never-used ring, which may still be assigned to any route. */
 static inline bool ll_ring_is_of(const ll_ring *ring, uint32_t route) {
