@@ -6,6 +6,7 @@
 #include <lifeline/dynamic.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,6 +230,39 @@ static void rules_apply_as_to_any_other_type(void **state) {
   test_free_batches(&batches);
 }
 
+enum { MANY_TYPES = 3000 };
+
+static void declare_many_types_twice(void) {
+  static const ll_dynamic_field fields[] = {{LL_U64, "value", ""}};
+  static ll_dynamic *types[MANY_TYPES];
+  for (int i = 0; i < 2 * MANY_TYPES; i++) {
+    char name[32];
+    ll_dynamic *type;
+    snprintf(name, sizeof name, "test.t%d", i % MANY_TYPES);
+    if (ll_declare(name, LL_INFO, fields, 1, &type) != 0) exit(1);
+    if (i < MANY_TYPES)
+      types[i] = type;
+    else if (type != types[i - MANY_TYPES])
+      exit(2);
+    if (i > 0 && i < MANY_TYPES && type == types[i - 1]) exit(3);
+  }
+  if (ll_emit_values(types[MANY_TYPES - 1], &(ll_value){.u64 = 1}, 1) != 0) exit(4);
+}
+
+static void check_last_of_many(const llb_event *event, void *unused) {
+  (void)unused;
+  assert_int_equal(event->type->number, MANY_TYPES);
+}
+
+static void each_of_many_types_is_found_again(void **state) {
+  (void)state;
+  assert_int_equal(test_in_child(declare_many_types_twice, NULL), 0);
+  test_batches batches = test_read_batches(directory.out);
+  assert_int_equal(test_events_in(&batches), 1);
+  test_each_event(&batches, check_last_of_many, NULL);
+  test_free_batches(&batches);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -237,6 +271,7 @@ int main(void) {
       TEST(what_is_no_type_is_refused_before_anything_happens),
       TEST(what_does_not_fit_its_type_is_refused_and_what_is_too_large_is_counted),
       TEST(threads_may_declare_the_same_type_again_and_again),
+      TEST(each_of_many_types_is_found_again),
       TEST(rules_apply_as_to_any_other_type),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "base/lock.h"
 #include "base/utf8.h"
+#include "ring/descriptor.h"
 #include "ring/emitter.h"
 #include "ring/producer.h"
 #include "ring/values.h"
@@ -16,7 +17,7 @@ struct ll_dynamic {
   uint8_t *codes;
 };
 
-static ll_dynamic *all; /* guarded by the lock */
+static ll_dynamic *chains[1024]; /* by the hash of the name; guarded by the lock */
 
 enum { TEXT_MAX = 255 };
 
@@ -83,13 +84,15 @@ static ll_dynamic *make(const char *name, ll_level level, const ll_dynamic_field
 /* Returns NULL when out of memory. */
 static ll_dynamic *find_or_make(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned count) {
   ll_saved_state before;
+  uint64_t hash = ll_fnv1a((const uint8_t *)name, strlen(name));
+  ll_dynamic **chain = &chains[hash % (sizeof chains / sizeof chains[0])];
   ll_lock(&before);
-  ll_dynamic *found = all;
+  ll_dynamic *found = *chain;
   while (found != NULL && !is_same(found, name, level, fields, count))
     found = found->next;
   if (found == NULL && (found = make(name, level, fields, count)) != NULL) {
-    found->next = all;
-    all = found;
+    found->next = *chain;
+    *chain = found;
   }
   ll_unlock(&before);
   return found;

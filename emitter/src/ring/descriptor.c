@@ -20,7 +20,8 @@ enum {
 _Static_assert((int)LEVEL_AT == (int)LL_DESCRIPTOR_HASHED && (int)RESERVED_TOO_AT + 1 == (int)LL_DESCRIPTOR_NAME,
                "FORMAT.md");
 
-static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t count) {
+uint64_t ll_fnv1a(const uint8_t *bytes, size_t count) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (size_t i = 0; i < count; i++)
     hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
   return hash;
@@ -30,7 +31,7 @@ static uint64_t fnv1a(uint64_t hash, const uint8_t *bytes, size_t count) {
  * values of constants, so a big-endian machine swaps those. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 uint64_t ll_descriptor_hash(const uint8_t *entry, size_t bytes) {
-  return fnv1a(UINT64_C(0xcbf29ce484222325), entry + LL_DESCRIPTOR_HASHED, bytes - LL_DESCRIPTOR_HASHED);
+  return ll_fnv1a(entry + LL_DESCRIPTOR_HASHED, bytes - LL_DESCRIPTOR_HASHED);
 }
 #else
 #error "ll_descriptor_hash wants the little-endian form of a descriptor"

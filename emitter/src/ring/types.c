@@ -178,8 +178,14 @@ static bool add_shape(ll_types *types, const uint8_t *entry, uint32_t bytes, uin
   return true;
 }
 
-static uint32_t find_equal(const ll_types *types, const writer *entry) {
-  for (uint32_t number = 1; number <= types->count; number++) {
+static uint16_t *chain_of(ll_types *types, const writer *entry) {
+  uint64_t hash;
+  memcpy(&hash, entry->bytes + LL_DESCRIPTOR_HASH, sizeof hash);
+  return &types->chains[hash % (sizeof types->chains / sizeof types->chains[0])];
+}
+
+static uint32_t find_equal(const ll_types *types, const writer *entry, uint32_t number) {
+  for (; number != 0; number = types->shapes[number].next) {
     const ll_shape *known = &types->shapes[number];
     if (known->descriptor_bytes == entry->used &&
         memcmp(known->descriptor + LL_DESCRIPTOR_HASH, entry->bytes + LL_DESCRIPTOR_HASH,
@@ -192,8 +198,10 @@ static uint32_t find_equal(const ll_types *types, const writer *entry) {
 uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why, size_t why_bytes) {
   static writer entry; /* too large for the stack of a small thread; one caller at a time */
   write_descriptor(&entry, type, (uint16_t)(types->count + 1));
+  uint16_t *chain = NULL;
   if (entry.fault == NULL) {
-    uint32_t equal = find_equal(types, &entry);
+    chain = chain_of(types, &entry);
+    uint32_t equal = find_equal(types, &entry, *chain);
     if (equal != 0) return equal;
     if (types->count == LL_TYPE_NUMBER_MAX || entry.used > LL_DESCRIPTORS_BYTES - types->arena_used) {
       snprintf(why, why_bytes,
@@ -212,6 +220,8 @@ uint32_t ll_types_register(ll_types *types, const ll_event_type *type, char *why
   memcpy(home, entry.bytes, entry.used);
   add_shape(types, home, (uint32_t)entry.used, (uint16_t)(types->count + 1));
   types->arena_used += (uint32_t)entry.used;
+  types->shapes[types->count + 1].next = *chain;
+  *chain = (uint16_t)(types->count + 1);
   store_release(&types->count, types->count + 1);
   return types->count;
 }

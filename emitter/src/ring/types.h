@@ -18,6 +18,7 @@ typedef struct ll_shape {
   uint32_t record_bytes; /* length of each record; 0: depends on its fields */
   const uint8_t *field_codes;
   uint32_t field_count;
+  uint16_t next; /* the registered type with the next lower number in the same chain; 0: none */
   bool doubtful; /* only in a file under recovery: the descriptor is damaged, so the layout may be wrong */
 } ll_shape;
 
@@ -29,7 +30,8 @@ typedef struct ll_types {
   uint32_t arena_used;
   uint32_t codes_used;
   uint32_t count;
-  bool full; /* a type did not fit, and a line was logged */
+  bool full;             /* a type did not fit, and a line was logged */
+  uint16_t chains[1024]; /* the latest registered types, by the hash of their descriptors */
 } ll_types;
 
 /* Returns 0 or ENOMEM. */
