@@ -143,6 +143,16 @@ print("done", flush=True)
 sys.stdin.readline()
 """
 
+# A shell forks in a tenth of Python's time.
+MANY_FORKS = """
+import subprocess, sys
+print("ready", flush=True)
+sys.stdin.readline()
+subprocess.run(["sh", "-c", "i=0; while [ $i -lt $0 ]; do (exit) ; i=$((i+1)); done", sys.argv[1]])
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
 SAME_PID = """
 import os, sys, time
 def write_ten(wanted):
@@ -596,7 +606,7 @@ sys.stdin.readline()
         self.assertEqual({e["session"] for e in self.of(child, "kernel.offcpu", reason="child")}, {id})
 
     def test_too_many_processes_are_counted(self):
-        child = self.ready(FORKS, 5000)
+        child = self.ready(MANY_FORKS, 5000)
         probe = self.watch(child, "--every", "100ms", "--slow", "1h")
         probe.send_signal(signal.SIGSTOP) # nothing is read, so that nothing makes room
         self.work(child)
