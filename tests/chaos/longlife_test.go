@@ -126,7 +126,7 @@ func TestALongLifeTakesNoMoreThanAShortOne(t *testing.T) {
 			daemon := harness.Start(t, settings, harness.Program(t, "long-lived"), side,
 				harness.Program(t, "long-lived-plugin.so"))
 
-			life, restarts, begin := lifetime(t), scaled(8, 2), time.Now()
+			life, restarts, begin := lifetime(t), scaled(8, 1), time.Now()
 			var samples []sample
 			for restarted := 0; time.Since(begin) < life; time.Sleep(time.Minute / samplesPerMinute) {
 				if time.Since(begin) > life*time.Duration(restarted+1)/time.Duration(restarts+1) {

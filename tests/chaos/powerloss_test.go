@@ -37,9 +37,8 @@ func (s *stage) loseTail() {
 	after := before + 2
 	s.emitAll(after)
 	s.waitUntilQuiet(time.Now().Add(settleWithin))
-	s.expectArchived(before, lossEvents)
 	archived := map[int64]int64{}
-	for _, row := range harness.Query(s.t, s.jobs.Archive, ledgerSQL) {
+	for _, row := range s.expectArchived(before, lossEvents) {
 		archived[row.Int("run")] = row.Int("archived")
 		if row.Int("run") >= int64(before) && row.Int("emitted") != row.Int("archived")+row.Int("missing") {
 			s.t.Errorf("wrong books: run %d: the ledger says %v", row.Int("run"), row)
@@ -69,9 +68,10 @@ func (s *stage) waitForRefusal() {
 }
 
 // expectArchived fails unless the archive has exactly these events of a run.
-func (s *stage) expectArchived(run int, events int64) {
+func (s *stage) expectArchived(run int, events int64) []harness.Row {
 	var have, serials int64
-	for _, row := range harness.Query(s.t, s.jobs.Archive, archivedSQL) {
+	rows := harness.Query(s.t, s.jobs.Archive, archivedSQL)
+	for _, row := range rows {
 		if row.Int("run") == int64(run) {
 			have += row.Int("events")
 			serials += row.Int("serials")
@@ -80,4 +80,5 @@ func (s *stage) expectArchived(run int, events int64) {
 	if have != events || serials != events {
 		s.t.Fatalf("wrong books: run %d: %d events with %d serials are archived, %d were emitted\n%s", run, have, serials, events, s.jobs.Stderr())
 	}
+	return rows
 }

@@ -59,7 +59,7 @@ func (j *Jobs) Begin(t T) { j.Process = Start(t, nil, Script("lifeline-jobs"), j
 // of jobs that end because they find no broker or lose it.
 func (j *Jobs) Restart(t T) {
 	t.Helper()
-	for deadline := time.Now().Add(testTimeout); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(2 * time.Second) { // each is a start of Java
 		j.Begin(t)
 		for j.Running() && !strings.Contains(j.Stdout(), "ready: ") && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
