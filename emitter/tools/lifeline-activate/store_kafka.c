@@ -16,7 +16,7 @@ struct store {
   bool left; /* the reading thread did not end in time, and still uses this structure */
   pthread_mutex_t lock;
   pthread_cond_t news;
-  activations *into; /* guarded by lock */
+  activations *into; /* guarded by lock; NULL: its owner has gone on without the thread */
   bool complete;
   char trouble[ERROR_BYTES / 2]; /* why the topic cannot be read */
   rd_kafka_resp_err_t written;
@@ -51,8 +51,9 @@ static void on_begin(void *ctx) {
 static void on_control(void *ctx, const ll_control_message *message) {
   store *s = ctx;
   pthread_mutex_lock(&s->lock);
-  activations_put(s->into, message->id, message->id_bytes, message->line_bytes ? message->line : NULL,
-                  message->line_bytes);
+  if (s->into)
+    activations_put(s->into, message->id, message->id_bytes, message->line_bytes ? message->line : NULL,
+                    message->line_bytes);
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -119,12 +120,15 @@ static bool kafka_read(store *s, activations *all, char error[ERROR_BYTES]) {
   while (!s->complete && !*s->trouble)
     if (pthread_cond_timedwait(&s->news, &s->lock, &end) != 0) break;
   bool complete = s->complete;
-  pthread_mutex_unlock(&s->lock);
   if (!complete)
     snprintf(error, ERROR_BYTES, "%s on %s", *s->trouble ? s->trouble : "no answer from the topic of activations",
              s->broker.url.hosts);
+  pthread_mutex_unlock(&s->lock);
   sink_control_close(&s->control);
   s->left = !sink_control_join(&s->control, TOOL_TIMEOUT_MS);
+  pthread_mutex_lock(&s->lock);
+  s->into = NULL;
+  pthread_mutex_unlock(&s->lock);
   return complete;
 }
 
