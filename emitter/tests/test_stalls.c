@@ -1,9 +1,12 @@
-/* Code that blocks the emitter, or is blocked by it, waits for a bounded time and loses nothing. */
+/* Code that blocks the emitter, or is blocked by it, waits for a bounded time and loses nothing. Nor does a log line
+ * wait. */
 #include "support.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <lifeline/lifeline.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +96,50 @@ static void an_event_that_is_published_after_the_shutdown_is_recovered(void **st
   test_free_batches(&batches);
 }
 
+static void complain_to_nobody(void) {
+  int ends[2];
+  if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0) exit(2);
+  close(ends[0]);
+  close(ends[1]);
+  signal(SIGPIPE, SIG_DFL);
+  ll_emit(number, 1);
+  sigset_t pending;
+  sigpending(&pending);
+  if (sigismember(&pending, SIGPIPE)) exit(3);
+}
+
+static void a_line_that_nobody_reads_does_not_end_the_program(void **state) {
+  (void)state;
+  setenv("LIFELINE_URL", "garbage", 1);
+  assert_int_equal(test_in_child(complain_to_nobody, NULL), 0);
+}
+
+/* A pipe that is full, whose reader is alive and reads nothing. */
+static void complain_into_a_full_pipe(void) {
+  int ends[2];
+  char some[4096] = "";
+  if (pipe2(ends, O_NONBLOCK) != 0) exit(2);
+  while (write(ends[1], some, sizeof some) > 0) {
+  }
+  if (fcntl(ends[1], F_SETFL, 0) != 0 || dup2(ends[1], STDERR_FILENO) < 0) exit(3);
+  alarm(60); /* a write would wait for ever */
+  ll_emit(number, 1);
+  ll_shutdown(0);
+}
+
+static void a_line_for_which_there_is_no_room_does_not_hold_up_the_program(void **state) {
+  (void)state;
+  setenv("LIFELINE_URL", "garbage", 1);
+  assert_int_equal(test_in_child(complain_into_a_full_pipe, NULL), 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(a_library_may_start_the_emitter_while_it_is_loaded),
       TEST(an_event_that_is_published_after_the_shutdown_is_recovered),
+      TEST(a_line_that_nobody_reads_does_not_end_the_program),
+      TEST(a_line_for_which_there_is_no_room_does_not_hold_up_the_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
