@@ -195,7 +195,8 @@ LL_API int ll_flush(unsigned timeout_ms);
 
 /* Flushes, marks the end of the incarnation (FINAL) for readers, and stops the thread. Called at exit if the program
  * does not call it. The emitter cannot be started again: events emitted from now on, also while this waits, are counted
- * as dropped_shutdown.
+ * as dropped_shutdown. The last batch carries that counter as it was when it was sealed: what is counted later is in
+ * ll_stats alone, and in no ledger.
  *
  *   threads    any; a second call waits for the first
  *   blocks     at most timeout_ms milliseconds, plus three seconds if the sink does not close; LL_AS_AT_EXIT waits for
