@@ -9,6 +9,8 @@ import io.lifeline.jobs.archive.parquet.Manifest;
 import io.lifeline.jobs.archive.parquet.Slots;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -118,7 +120,7 @@ final class EventViews {
   }
 
   private static String typeView(List<Placed> versions) {
-    Set<String> textColumns = textColumns(versions);
+    Map<String, String> casts = casts(versions);
     List<String> legs = new ArrayList<>();
     for (Placed version : versions) {
       List<ViewColumn> columns = columns(version.type);
@@ -127,9 +129,8 @@ final class EventViews {
         StringBuilder leg = new StringBuilder("SELECT ts, ");
         for (int i = 0; i < columns.size(); i++) {
           String name = columns.get(i).name();
-          boolean text = textColumns.contains(name.toLowerCase(Locale.ROOT));
-          leg.append(values.get(i)).append(text ? "::VARCHAR" : "").append(" AS ").append(Sql.identifier(name));
-          leg.append(", ");
+          String cast = casts.getOrDefault(name.toLowerCase(Locale.ROOT), "");
+          leg.append(values.get(i)).append(cast).append(" AS ").append(Sql.identifier(name)).append(", ");
         }
         legs.add(leg + ORIGIN + ", " + level + from);
       });
@@ -244,21 +245,27 @@ final class EventViews {
     return columns;
   }
 
-  /** Returns the lower-case names of columns whose types in different versions can only be combined as text. */
-  private static Set<String> textColumns(List<Placed> versions) {
-    Map<String, FieldType> seen = new TreeMap<>();
-    Set<String> text = new HashSet<>();
+  /**
+   * Returns what all versions' values of a column are cast to, by the column's lower-case name; columns that are not
+   * here need no cast. Numbers and other types can only be combined as text. Integers and floats are combined as
+   * DOUBLE: the database itself would choose FLOAT for them, which cannot hold integers above 2^24.
+   */
+  private static Map<String, String> casts(List<Placed> versions) {
+    Map<String, Set<FieldType>> types = new TreeMap<>();
     for (Placed version : versions) {
       for (ViewColumn column : columns(version.type)) {
-        String name = column.name().toLowerCase(Locale.ROOT);
-        FieldType before = seen.putIfAbsent(name, column.type());
-        boolean agree = before == null || before == column.type()
-            || NUMBERS.contains(before) && NUMBERS.contains(column.type());
-        if (!agree) {
-          text.add(name);
-        }
+        types.computeIfAbsent(column.name().toLowerCase(Locale.ROOT), name -> EnumSet.noneOf(FieldType.class))
+            .add(column.type());
       }
     }
-    return text;
+    Map<String, String> casts = new HashMap<>();
+    types.forEach((name, all) -> {
+      if (all.size() > 1 && !NUMBERS.containsAll(all)) {
+        casts.put(name, "::VARCHAR");
+      } else if (all.size() > 1 && all.stream().anyMatch(FieldType::isFloating)) {
+        casts.put(name, "::DOUBLE");
+      }
+    });
+    return casts;
   }
 }

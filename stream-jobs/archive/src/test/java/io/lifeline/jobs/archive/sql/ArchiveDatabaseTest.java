@@ -212,6 +212,22 @@ class ArchiveDatabaseTest {
         "18446744073709551615 {\"id\":18446744073709551615,\"n\":\"thirty\",\"extra\":0.5,\"unit\":\"ms\"}");
   }
 
+  /** FLOAT, which the database itself would choose, has 24 bits of precision. */
+  @Test
+  void integersBesideFloatsAreDoubles() throws Exception {
+    EventType integers = EventType.named("mix").field("a", FieldType.U32).field("b", FieldType.I32)
+        .field("c", FieldType.I64).field("d", FieldType.U64).field("e", FieldType.I64).build();
+    EventType floats = EventType.named("mix").field("a", FieldType.F32).field("b", FieldType.F32)
+        .field("c", FieldType.F32).field("d", FieldType.F64).field("e", FieldType.U64).build();
+    archive(Archives.batch(EMITTER, 1)
+        .event(integers, 1, 16_777_217, -16_777_217, 9_007_199_254_740_991L, 16_777_217L, -1L)
+        .event(floats, 2, 0.5f, 0.5f, 0.5f, 0.5, -1L));
+    assertThat(query("SELECT a::BIGINT, b::BIGINT, c::BIGINT, d::BIGINT, e FROM mix ORDER BY ts LIMIT 1"))
+        .containsExactly("16777217 -16777217 9007199254740991 16777217 -1");
+    assertThat(query("SELECT DISTINCT typeof(a), typeof(b), typeof(c), typeof(d), max(e) FROM mix GROUP BY ALL"))
+        .containsExactly("DOUBLE DOUBLE DOUBLE DOUBLE 18446744073709551615");
+  }
+
   /** Bytes are BLOBs there, and text in shared files. */
   @Test
   void sessionsAreFoundInFilesWithOneTypeToo() throws Exception {
