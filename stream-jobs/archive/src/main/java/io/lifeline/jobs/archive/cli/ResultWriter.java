@@ -9,12 +9,19 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.duckdb.DuckDBStruct;
+import org.duckdb.JsonNode;
 
 /** Prints a query's result. */
 enum ResultWriter {
@@ -34,7 +41,7 @@ enum ResultWriter {
       while (rows.next()) {
         String[] row = new String[titles.length];
         for (int i = 0; i < row.length; i++) {
-          row[i] = Terminal.printable(text(rows, i + 1, "NULL"));
+          row[i] = Terminal.printable(Objects.requireNonNullElse(rows.getString(i + 1), "NULL"));
         }
         table.add(row);
       }
@@ -44,19 +51,25 @@ enum ResultWriter {
     }
   },
 
-  /** One JSON object per line. */
+  /** One JSON object per line, in which lists are arrays, and structs and maps are objects. */
   JSON {
     @Override
     void write(ResultSet rows, PrintWriter out) throws SQLException {
       ResultSetMetaData meta = rows.getMetaData();
+      List<String> names = uniqueNames(meta);
       try {
         while (rows.next()) {
           StringWriter line = new StringWriter();
           try (JsonGenerator json = MAPPER.createGenerator(line)) {
             json.writeStartObject();
-            for (int i = 1; i <= meta.getColumnCount(); i++) {
-              json.writeFieldName(meta.getColumnLabel(i));
-              writeValue(json, rows, i, typeName(meta, i));
+            for (int i = 1; i <= names.size(); i++) {
+              json.writeFieldName(names.get(i - 1));
+              String type = typeName(meta, i);
+              if (rows.getObject(i) != null && (type.equals("JSON") || type.equals("JSONB"))) {
+                json.writeRawValue(rows.getString(i));
+              } else {
+                writeValue(json, rows.getObject(i), rows.getString(i));
+              }
             }
             json.writeEndObject();
           }
@@ -67,9 +80,20 @@ enum ResultWriter {
       }
     }
 
-    private void writeValue(JsonGenerator json, ResultSet rows, int column, String type)
-        throws SQLException, IOException {
-      Object value = rows.getObject(column);
+    /** The second column {@code a} is called {@code a_1}, as two views that are joined may have columns of one name. */
+    private List<String> uniqueNames(ResultSetMetaData meta) throws SQLException {
+      Set<String> names = new LinkedHashSet<>();
+      for (int i = 1; i <= meta.getColumnCount(); i++) {
+        String name = meta.getColumnLabel(i);
+        for (int n = 1; !names.add(name); n++) {
+          name = meta.getColumnLabel(i) + "_" + n;
+        }
+      }
+      return List.copyOf(names);
+    }
+
+    /** @param text of a value that has no form of its own in JSON */
+    private void writeValue(JsonGenerator json, Object value, String text) throws SQLException, IOException {
       if (value == null) {
         json.writeNull();
       } else if (value instanceof Boolean bool) {
@@ -84,15 +108,32 @@ enum ResultWriter {
       } else if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte
           || value instanceof BigInteger || value instanceof BigDecimal) {
         json.writeNumber(value.toString());
-      } else if (type.startsWith("JSON")) {
-        json.writeRawValue(rows.getString(column));
+      } else if (value instanceof Array array) {
+        writeValue(json, array.getArray(), text);
+      } else if (value instanceof Object[] items) {
+        json.writeStartArray();
+        for (Object item : items) {
+          writeValue(json, item, String.valueOf(item));
+        }
+        json.writeEndArray();
+      } else if (value instanceof DuckDBStruct struct) {
+        writeValue(json, struct.getMap(), text);
+      } else if (value instanceof Map<?, ?> map) {
+        json.writeStartObject();
+        for (Map.Entry<?, ?> entry : map.entrySet()) {
+          json.writeFieldName(String.valueOf(entry.getKey()));
+          writeValue(json, entry.getValue(), String.valueOf(entry.getValue()));
+        }
+        json.writeEndObject();
+      } else if (value instanceof JsonNode) {
+        json.writeRawValue(value.toString());
       } else {
-        json.writeString(text(rows, column, ""));
+        json.writeString(text);
       }
     }
   },
 
-  /** CSV quoted as in RFC 4180, but with plain line feeds; with a header line; nulls are empty. */
+  /** CSV quoted as in RFC 4180, but with plain line feeds; with a header line; nulls are empty, empty texts are "". */
   CSV {
     @Override
     void write(ResultSet rows, PrintWriter out) throws SQLException {
@@ -105,7 +146,8 @@ enum ResultWriter {
       while (rows.next()) {
         fields.clear();
         for (int i = 1; i <= meta.getColumnCount(); i++) {
-          fields.add(Csv.quoted(text(rows, i, "")));
+          String text = rows.getString(i);
+          fields.add(text == null ? "" : Csv.quoted(text));
         }
         out.print(String.join(",", fields) + "\n");
       }
@@ -123,10 +165,5 @@ enum ResultWriter {
     String name = meta.getColumnTypeName(column).toUpperCase(Locale.ROOT);
     int parameters = name.indexOf('(');
     return parameters < 0 ? name : name.substring(0, parameters);
-  }
-
-  private static String text(ResultSet rows, int column, String whenNull) throws SQLException {
-    String text = rows.getString(column);
-    return text == null ? whenNull : text;
   }
 }

@@ -82,10 +82,19 @@ class CommandsTest {
   }
 
   @Test
+  void sqlPrintsEachColumnAndNestedValuesAsJson() {
+    assertThat(run(new SqlCommand(), "--json", "SELECT 1 AS a, 2 AS a, [1, NULL] AS l,"
+        + " {'s': 'a, \"b', 'n': [NULL]} AS s, MAP {'k': 2.5} AS m, ['{\"j\": 1}'::JSON] AS j")).isZero();
+    assertThat(out.toString()).isEqualTo("{\"a\":1,\"a_1\":2,\"l\":[1,null],\"s\":{\"s\":\"a, \\\"b\",\"n\":[null]},"
+        + "\"m\":{\"k\":2.5},\"j\":[{\"j\": 1}]}\n");
+  }
+
+  @Test
   void sqlPrintsCsvAsRfc4180QuotesItInLinesOfUnix() {
-    assertThat(run(new SqlCommand(), "--csv", "SELECT n, text, NULL AS nothing FROM shown ORDER BY ts")).isZero();
-    assertThat(out.toString()).isEqualTo("n,text,nothing\n18446744073709551615,\"comma, \"\"quote\"\"\",\n"
-        + "7,\"bell\u0007 and\nline\",\n");
+    assertThat(run(new SqlCommand(), "--csv", "SELECT n, text, NULL AS nothing, '' AS empty FROM shown ORDER BY ts"))
+        .isZero();
+    assertThat(out.toString()).isEqualTo("n,text,nothing,empty\n18446744073709551615,\"comma, \"\"quote\"\"\",,\"\"\n"
+        + "7,\"bell\u0007 and\nline\",,\"\"\n");
   }
 
   @Test
