@@ -67,7 +67,7 @@ final class ArchiveSinkConfig extends AbstractConfig {
     return new RollOptions(
         Optional.ofNullable(getLong(ArchiveSinkSettings.ROLL_BYTES)).orElse(defaults.bytes()),
         duration(ArchiveSinkSettings.ROLL_INTERVAL_MS).orElse(defaults.interval()),
-        Duration.ofMillis(getLong(ArchiveSinkSettings.REMEMBERED_MS)));
+        Duration.ofMillis(getLong(ArchiveSinkSettings.REMEMBERED_MS))).within(Runtime.getRuntime().maxMemory());
   }
 
   /** Null unless the archive is Parquet. */

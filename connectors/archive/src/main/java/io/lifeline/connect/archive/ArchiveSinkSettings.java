@@ -106,7 +106,8 @@ final class ArchiveSinkSettings {
             ROLL_BYTES, Type.LONG, null, atLeast(MIB), Importance.MEDIUM,
             "Maximum size in bytes of the events that a task buffers before it stores them. Default: 128 MiB for"
                 + " Parquet, about the size of a file before compression; 32 MiB for PostgreSQL, twice the size of a"
-                + " transaction. A Parquet task needs four times this size and 512 MiB of off-heap memory.",
+                + " transaction. At most a quarter of the worker's heap. A Parquet task needs four times this size and"
+                + " 512 MiB of off-heap memory.",
             BUFFERING, ++order, Width.MEDIUM, "Maximum buffered bytes",
             SettingRecommender.of(32 * MIB, 128 * MIB, 512 * MIB))
         .define(

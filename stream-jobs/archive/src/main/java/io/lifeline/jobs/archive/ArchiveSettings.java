@@ -61,6 +61,7 @@ public final class ArchiveSettings {
   private static RollOptions roll(JobConfig config, RollOptions defaults) {
     return defaults
         .withBytes(config.find(Keys.ARCHIVE_ROLL_BYTES).orElse(defaults.bytes()))
+        .within(Runtime.getRuntime().maxMemory())
         .withInterval(config.find(Keys.ARCHIVE_ROLL_INTERVAL).orElse(defaults.interval()))
         .rememberingAtLeast(config.get(Keys.RETENTION));
   }

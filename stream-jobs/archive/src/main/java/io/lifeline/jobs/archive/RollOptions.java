@@ -31,6 +31,11 @@ public record RollOptions(long bytes, Duration interval, Duration remembered) {
     return new RollOptions(limit, interval, remembered);
   }
 
+  /** Returns the options for so large a heap: at most a quarter is for buffered data, as all else needs room, too. */
+  public RollOptions within(long heapBytes) {
+    return withBytes(Math.max(1, Math.min(bytes, heapBytes / 4)));
+  }
+
   /** Returns the options of one of so many writers that divide the memory among themselves. */
   public RollOptions dividedBy(int writers) {
     return withBytes(Math.max(1, bytes / writers));

@@ -265,7 +265,7 @@ public final class Keys {
           SIZE_TYPE,
           null,
           "Maximum memory for events: by default 128MiB for Parquet files, 32MiB on PostgreSQL, half of it per "
-              + "transaction.");
+              + "transaction. At most a quarter of the heap.");
   public static final ConfigKey<Duration> ARCHIVE_ROLL_INTERVAL =
       key(
           "archive.roll.interval",
