@@ -14,6 +14,7 @@ test("a duration has three digits and the largest fitting unit", () => {
 
 test("a time shows all nanoseconds", () => {
   assert.equal(absolute(1_795_599_577_842_777_374n), "2026-11-25 09:39:37.842777374 UTC");
+  assert.equal(absolute(-1n), "1969-12-31 23:59:59.999999999 UTC");
 });
 
 test("ticks are round, inside the span and not too many at every scale", () => {
@@ -32,4 +33,9 @@ test("ticks are round, inside the span and not too many at every scale", () => {
 test("ticks below a second say what they add to the full second", () => {
   const found = ticks(10_000_000_000n, 0, 400, 4);
   assert.deepEqual(found.map((tick) => tick.label), ["00:00:10", "+100 ns", "+200 ns", "+300 ns", "+400 ns"]);
+});
+
+test("days begin with their date", () => {
+  const found = ticks(1_795_564_800_000_000_000n, 0, 2 * 86_400e9, 4);
+  assert.deepEqual(found.map((tick) => tick.label), ["2026-11-25", "12:00", "2026-11-26", "12:00", "2026-11-27"]);
 });

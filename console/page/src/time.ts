@@ -12,14 +12,18 @@ export function duration(ns: number): string {
   return `${Number((ns / unit).toPrecision(3))} ${name}`;
 }
 
-function pad(n: number, digits: number): string {
-  return String(n).padStart(digits, "0");
+/** What is left of a time since the last multiple of `unit`, also before 1970. */
+function rest(ns: bigint, unit: bigint): bigint {
+  return ((ns % unit) + unit) % unit;
+}
+
+function date(ns: bigint): Date {
+  return new Date(Number((ns - rest(ns, 1_000_000n)) / 1_000_000n));
 }
 
 /** Date and time in UTC with nanoseconds. */
 export function absolute(ns: bigint): string {
-  const date = new Date(Number(ns / 1_000_000n));
-  return `${date.toISOString().slice(0, 19).replace("T", " ")}.${String(((ns % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n).padStart(9, "0")} UTC`;
+  return `${date(ns).toISOString().slice(0, 19).replace("T", " ")}.${String(rest(ns, 1_000_000_000n)).padStart(9, "0")} UTC`;
 }
 
 /** Distance of ticks of which about `most` fit into the span: 1, 2 or 5 times a power of ten; from seconds on, parts of minutes and hours. */
@@ -33,11 +37,13 @@ export function tickStep(span: number, most: number): number {
   return Math.max(1, [1, 2, 5, 10].map((part) => part * power).find((step) => step >= wanted) ?? 10 * power);
 }
 
-/** The time of day at a tick, as precise as the distance of ticks needs. */
+/** The time of day at a tick, as precise as the distance of ticks needs; the date where a day begins. */
 function clock(ns: bigint, step: number): string {
-  const date = new Date(Number(ns / 1_000_000n));
-  const time = `${pad(date.getUTCHours(), 2)}:${pad(date.getUTCMinutes(), 2)}`;
-  return step >= 60e9 ? time : `${time}:${pad(date.getUTCSeconds(), 2)}`;
+  const text = date(ns).toISOString();
+  if (rest(ns, 86_400_000_000_000n) === 0n) {
+    return text.slice(0, text.indexOf("T"));
+  }
+  return text.slice(text.indexOf("T") + 1).slice(0, step >= 60e9 ? 5 : 8);
 }
 
 export interface Tick { at: number; label: string; major: boolean }
@@ -50,7 +56,7 @@ export function ticks(origin: bigint, from: number, to: number, most: number): T
   const step = tickStep(to - from, most);
   const stepNs = BigInt(Math.round(step));
   const start = origin + BigInt(Math.floor(from));
-  let at = start - (((start % stepNs) + stepNs) % stepNs);
+  let at = start - rest(start, stepNs);
   const found: Tick[] = [];
   for (let i = 0; i < 200; i++, at += stepNs) {
     const relative = Number(at - origin);
@@ -60,7 +66,7 @@ export function ticks(origin: bigint, from: number, to: number, most: number): T
     if (relative < from) {
       continue;
     }
-    const part = Number(((at % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n);
+    const part = Number(rest(at, 1_000_000_000n));
     const major = step >= 1e9 || part === 0;
     found.push({ at: relative, label: major ? clock(at, step) : `+${exact(part)}`, major });
   }

@@ -38,7 +38,7 @@ public final class Feed implements AutoCloseable {
   private final Directory directory;
   private final Duration history;
   private final long limit;
-  private final LoadProgress progress = new LoadProgress();
+  private final LoadProgress progress;
   private final Thread thread = new Thread(this::run, "lifeline-feed");
   private volatile String archiveError;
   private volatile LiveMessages messages;
@@ -57,6 +57,7 @@ public final class Feed implements AutoCloseable {
     this.log = log;
     this.archive = archive;
     this.broker = broker;
+    this.progress = new LoadProgress(archive != null);
     this.directory = directory;
     this.history = history;
     this.limit = limit;

@@ -8,9 +8,13 @@ public final class LoadProgress {
   private volatile long total;
   private volatile boolean loading;
 
+  /** @param loading whether there is an archive, whose reading may begin later */
+  LoadProgress(boolean loading) {
+    this.loading = loading;
+  }
+
   void begin(long events) {
     total = events;
-    loading = true;
   }
 
   void advance(long events) {

@@ -7,6 +7,7 @@ import io.lifeline.codec.Counter;
 import io.lifeline.codec.EventType;
 import io.lifeline.codec.FieldType;
 import io.lifeline.codec.Incarnation;
+import io.lifeline.console.events.EventLog;
 import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
@@ -17,6 +18,7 @@ import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.live.SeenBatches;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,7 +74,7 @@ class ArchiveHistoryTest {
     TraceIndex index = new TraceIndex(1_000_000);
     SeenBatches seen = new SeenBatches();
     try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
-      new ArchiveHistory(database, index, seen, new LoadProgress()).load(EVENTS + 1);
+      new ArchiveHistory(database, index, seen, new LoadProgress(true)).load(EVENTS + 1);
     }
     assertThat(index.added()).isBetween(EVENTS + 1L, 3L * EVENTS);
     Span span = index.read(Snapshot::span);
@@ -82,5 +84,18 @@ class ArchiveHistoryTest {
         snapshot.kinds().get(0).name(), snapshot.kinds().get(0).level()))).containsExactly("walker", "step", "info");
     assertThat(seen.add(new Incarnation(1, 2), 0, 4)).as("a batch that was read").isFalse();
     assertThat(seen.add(new Incarnation(1, 2), 0, 1)).as("a batch that was not").isTrue();
+  }
+
+  /** Opening an archive may take seconds, and its events are not there until then. */
+  @Test
+  void anArchiveIsBeingReadFromTheBeginning() throws Exception {
+    TraceIndex index = new TraceIndex(10);
+    EventLog log = new EventLog(1 << 10);
+    try (Feed feed = new Feed(index, log, () -> ArchiveDatabase.open(directory), null, null, Duration.ZERO, 10);
+        Feed live = new Feed(index, log, null, null, null, Duration.ZERO, 10)) {
+      assertThat(feed.progress().loading()).isTrue();
+      assertThat(feed.progress().share()).isZero();
+      assertThat(live.progress().loading()).isFalse();
+    }
   }
 }
