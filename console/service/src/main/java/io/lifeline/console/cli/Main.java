@@ -32,6 +32,7 @@ import io.lifeline.console.webhook.Targets;
 import io.lifeline.console.webhook.Webhooks;
 import io.lifeline.jobs.archive.cli.ArchiveConnection;
 import io.lifeline.jobs.archive.sql.ArchiveLocation;
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Upserts;
 import io.lifeline.jobs.core.config.BrokerUrl;
@@ -101,7 +102,6 @@ public final class Main implements Callable<Integer> {
   /** Of the newest batches, for subscribers: at most this, and at most so large a part of the heap. */
   private static final long LOG_BYTES = 64L << 20;
   private static final long LOG_PART = 16;
-  private static final long ALERTS_MS = 5_000;
   /** Between two looks at the broker's alerts, however many pages show them. */
   private static final long ALERTS_PACE_MS = 1_000;
 
@@ -208,7 +208,8 @@ public final class Main implements Callable<Integer> {
     try (Workers workers = location == null ? null
             : new Workers(WorkerMain.class.getName(), location, QUERY_MEMORY, QUERY_MS);
         Webhooks webhooks = new Webhooks(log, webhookFile, DeliveryLimits.USUAL, new Targets(Set.copyOf(webhookHosts)));
-        AlertWatch alerts = published == null ? null : new AlertWatch(published, webhooks, ALERTS_MS);
+        AlertWatch alerts = broker == null ? null
+            : new AlertWatch(() -> Hosts.published(settings, LiveStart.NOW, Destination.ALERTS), webhooks);
         EmittedEvents own = broker == null ? null : new EmittedEvents(settings, Programs.installed(), PROGRAM);
         Feed feed = new Feed(index, log,
             location == null ? null : () -> location.openForStrangers(null, 0), messages, directory, history, limit)) {

@@ -1,36 +1,35 @@
 package io.lifeline.console.webhook;
 
-import io.lifeline.jobs.core.Destination;
-import io.lifeline.jobs.core.JobHost.HostException;
-import io.lifeline.jobs.core.Upserts;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
+import io.lifeline.jobs.core.live.LiveMessages;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands alerts that jobs raise or clear to the webhooks, on a thread of its own. It looks for the first time when a
- * webhook wants alerts; those raised before are not handed on.
+ * Hands alerts that jobs raise or clear to the webhooks, each and in order, on a thread of its own. It reads from the
+ * time when a webhook wants alerts; those raised before are not handed on.
  */
 public final class AlertWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AlertWatch.class);
+  private static final Duration STEP = Duration.ofMillis(200);
+  /** How long a new webhook waits for the broker. */
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
-  private final Upserts upserts;
+  private final Supplier<LiveMessages> alerts;
   private final Webhooks webhooks;
-  private final long paceMs;
   private final Thread thread = new Thread(this::run, "lifeline-alerts");
-  private String logged;
-  /** What the last look has found; null while nobody asks. Guarded by this. */
-  private Map<String, byte[]> known;
+  /** Whether all alerts that arrive from now on are handed on. Guarded by this. */
+  private boolean isFollowing;
+  /** Why the broker's alerts cannot be read; null if all is well. Guarded by this. */
+  private String trouble;
 
-  /** @param paceMs between two looks at the broker */
-  public AlertWatch(Upserts upserts, Webhooks webhooks, long paceMs) {
-    this.upserts = upserts;
+  /** @param alerts opens the alerts that arrive from then on */
+  public AlertWatch(Supplier<LiveMessages> alerts, Webhooks webhooks) {
+    this.alerts = alerts;
     this.webhooks = webhooks;
-    this.paceMs = paceMs;
-    webhooks.onAlertsWanted(this::look);
+    webhooks.onAlertsWanted(this::awaitFollowing);
     thread.setDaemon(true);
     thread.start();
   }
@@ -38,35 +37,65 @@ public final class AlertWatch implements AutoCloseable {
   private void run() {
     try {
       while (true) {
-        look();
-        TimeUnit.MILLISECONDS.sleep(paceMs);
+        awaitWanted();
+        try (LiveMessages messages = alerts.get()) {
+          follow(messages);
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private synchronized void look() {
-    if (!webhooks.wantAlerts()) {
-      known = null;
-      return;
+  private synchronized void awaitWanted() throws InterruptedException {
+    while (!webhooks.wantAlerts()) {
+      wait();
     }
+  }
+
+  private void follow(LiveMessages messages) throws InterruptedException {
+    boolean isAtEnd = false;
+    while (isWanted()) {
+      try {
+        LiveMessages.Message message = messages.next(STEP);
+        if (message != null && message.data().length > 0) { // a record that only deletes its key is empty
+          webhooks.alert(message.data());
+        }
+        isAtEnd = isAtEnd || messages.trouble() == null && messages.isCaughtUp();
+        report(isAtEnd, messages.trouble());
+      } catch (RuntimeException e) {
+        report(isAtEnd, e.toString());
+        Thread.sleep(STEP.toMillis());
+      }
+    }
+  }
+
+  /** A webhook that is added after the last one finds that nobody follows, and waits for the next reader. */
+  private synchronized boolean isWanted() {
+    boolean isWanted = webhooks.wantAlerts();
+    isFollowing = isFollowing && isWanted;
+    trouble = isWanted ? trouble : null;
+    return isWanted;
+  }
+
+  private synchronized void report(boolean isAtEnd, String why) {
+    if (why != null && !why.equals(trouble)) {
+      LOG.warn("alerts for webhooks cannot be read: {}", why);
+    }
+    trouble = why;
+    isFollowing = isAtEnd;
+    notifyAll();
+  }
+
+  private synchronized void awaitFollowing() {
+    notifyAll();
+    long deadlineNs = System.nanoTime() + PATIENCE_NS;
     try {
-      Map<String, byte[]> now = upserts.latest(Destination.ALERTS);
-      if (known != null) {
-        now.forEach((key, alert) -> {
-          if (!Arrays.equals(alert, known.get(key))) {
-            webhooks.alert(alert);
-          }
-        });
+      while (!isFollowing && trouble == null && deadlineNs - System.nanoTime() > 0) {
+        TimeUnit.NANOSECONDS.timedWait(this, deadlineNs - System.nanoTime());
       }
-      logged = null;
-      known = new HashMap<>(now);
-    } catch (HostException | RuntimeException e) {
-      if (!e.toString().equals(logged)) {
-        LOG.warn("alerts for webhooks cannot be read: {}", e.getMessage());
-        logged = e.toString();
-      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

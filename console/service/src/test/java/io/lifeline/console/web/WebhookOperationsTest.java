@@ -11,6 +11,13 @@ import io.lifeline.console.webhook.AlertWatch;
 import io.lifeline.console.webhook.DeliveryLimits;
 import io.lifeline.console.webhook.Targets;
 import io.lifeline.console.webhook.Webhooks;
+import io.lifeline.jobs.core.Destination;
+import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.live.LiveStart;
+import io.lifeline.jobs.live.Hosts;
+import io.lifeline.servers.NatsServer;
+import io.nats.client.Connection;
+import io.nats.client.impl.Headers;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -26,7 +33,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Tag;
@@ -156,17 +162,33 @@ class WebhookOperationsTest {
   }
 
   @Test
-  void alertsThatAreRaisedAreSent() throws Exception {
-    Map<String, byte[]> alerts = new ConcurrentHashMap<>();
-    alerts.put("old", "{\"alert\":\"old\"}".getBytes(StandardCharsets.UTF_8));
-    try (Target target = new Target(request -> 200); Console console = console(PATIENT, null);
-        AlertWatch watch = new AlertWatch(destination -> Map.copyOf(alerts), console.webhooks, 10)) {
+  void eachAlertThatIsRaisedOrClearedIsSent() throws Exception {
+    NatsServer nats = NatsServer.shared();
+    JobConfig settings = JobConfig.load(null, Map.of(), Map.of("broker.url", nats.url()));
+    try (Connection connection = nats.connect(); Target target = new Target(request -> 200);
+        Console console = console(PATIENT, null);
+        AlertWatch watch = new AlertWatch(() -> Hosts.published(settings, LiveStart.NOW, Destination.ALERTS),
+            console.webhooks)) {
+      nats.createStreams(connection);
+      publish(connection, "disk", "before");
       created(console, Map.of("url", target.url(), "alerts", true));
-      alerts.put("new", "{\"alert\":\"new\"}".getBytes(StandardCharsets.UTF_8));
-      Console.await("the alert is sent", () -> !target.requests.isEmpty());
-      assertThat(target.requests.get(0).json().at("/alerts/0/alert").asText()).isEqualTo("new");
+      for (String state : List.of("on", "off", "on", "off")) {
+        publish(connection, "disk", state);
+      }
+      Console.await("all are sent", () -> states(target).size() == 4);
+      assertThat(states(target)).containsExactly("on", "off", "on", "off");
       assertThat(target.requests.get(0).json().path("events")).isEmpty();
     }
+  }
+
+  private static void publish(Connection connection, String key, String state) throws Exception {
+    connection.jetStream().publish("lifeline.alerts", new Headers().put("Lifeline-Key", key),
+        ("{\"alert\":\"test\",\"state\":\"" + state + "\"}").getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static List<String> states(Target target) {
+    return target.requests.stream().flatMap(request -> request.json().path("alerts").findValuesAsText("state").stream())
+        .toList();
   }
 
   @Test

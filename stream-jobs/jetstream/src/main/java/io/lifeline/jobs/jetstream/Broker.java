@@ -128,18 +128,18 @@ final class Broker implements AutoCloseable {
     }
   }
 
-  /** As {@link #connect}, for reading batches: needs only their stream; output and bucket are null. */
-  static Broker connectToBatches(NatsSettings settings) throws HostException {
+  /** As {@link #connect}, for reading one stream, which {@link #batches} returns; output and bucket are null. */
+  static Broker connectTo(NatsSettings settings, String stream) throws HostException {
     ConnectionLog log = new ConnectionLog();
     Connection connection = connect(settings, log);
     try {
-      requireStream(connection, settings.stream());
+      requireStream(connection, stream);
       Link link =
           new Link(
               connection,
               connection.jetStream(),
               connection.jetStreamManagement(),
-              connection.getStreamContext(settings.stream()),
+              connection.getStreamContext(stream),
               List.of(),
               null,
               null);
@@ -173,7 +173,7 @@ final class Broker implements AutoCloseable {
 
   /**
    * Connects again if the client has closed the connection for good, at increasing intervals, with user, password and
-   * files as they are now. Not for brokers of {@link #connectToBatches}.
+   * files as they are now. Not for brokers of {@link #connectTo}.
    */
   synchronized void reopenIfClosed() throws IOException {
     if (link.connection().getStatus() != Connection.Status.CLOSED) {

@@ -1,14 +1,15 @@
 package io.lifeline.jobs.jetstream;
 
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
 import io.nats.client.Connection.Status;
 import io.nats.client.IterableConsumer;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusCheckedException;
-import io.nats.client.StreamContext;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.OrderedConsumerConfiguration;
 import java.io.IOException;
@@ -16,12 +17,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 
-/** Reads the batch stream without a position of its own. */
+/** Reads a stream without a position of its own. */
 public final class JetStreamLive implements LiveMessages {
   private static final Duration LOOK_UP = Duration.ofSeconds(5);
 
   private final NatsSettings nats;
   private final LiveStart start;
+  private final String name;
+  private final String[] subjects;
   private Broker broker;
   private BatchStream stream;
   private Instant made = StreamBounds.UNKNOWN;
@@ -34,9 +37,21 @@ public final class JetStreamLive implements LiveMessages {
   private long lastTimeMs;
   private volatile String trouble;
 
-  public JetStreamLive(JobConfig config, LiveStart start) {
-    this.nats = new NatsSettings(config);
+  private JetStreamLive(NatsSettings nats, LiveStart start, String name, String... subjects) {
+    this.nats = nats;
     this.start = start;
+    this.name = name;
+    this.subjects = subjects;
+  }
+
+  public static JetStreamLive batches(JobConfig config, LiveStart start) {
+    NatsSettings nats = new NatsSettings(config);
+    return new JetStreamLive(nats, start, nats.stream(), nats.subjects(0, 1));
+  }
+
+  public static JetStreamLive published(JobConfig config, LiveStart start, Destination destination) {
+    NatsSettings nats = new NatsSettings(config);
+    return new JetStreamLive(nats, start, nats.outputStream(), destination.topic(config.get(Keys.NAMES_PREFIX)));
   }
 
   @Override
@@ -78,7 +93,7 @@ public final class JetStreamLive implements LiveMessages {
     if (!nats.isListening()) {
       throw new IOException("cannot connect to " + nats.shownUrl() + ": is the broker running?");
     }
-    broker = Broker.connectToBatches(nats);
+    broker = Broker.connectTo(nats, name);
     StreamBounds bounds = StreamBounds.of(broker.batches());
     if (!bounds.made().equals(made) || nextSequence < bounds.first() || nextSequence > bounds.last() + 1) {
       // The first time; or the stream was made anew, or has forgotten what comes next.
@@ -88,7 +103,7 @@ public final class JetStreamLive implements LiveMessages {
       nextSequence = isFirst ? first(bounds) : bounds.first();
       lastTimeMs = 0;
     }
-    stream = BatchStream.open(broker, broker.batches(), made, nats.subjects(0, 1), nextSequence, lastTimeMs);
+    stream = BatchStream.open(broker, broker.batches(), made, subjects, nextSequence, lastTimeMs);
   }
 
   /** Returns the sequence of the first message to read. */
@@ -96,12 +111,11 @@ public final class JetStreamLive implements LiveMessages {
     if (start.isNow() || bounds.last() < bounds.first()) {
       return bounds.last() + 1;
     }
-    StreamContext batches = broker.batches();
     OrderedConsumerConfiguration configuration = new OrderedConsumerConfiguration()
         .deliverPolicy(DeliverPolicy.ByStartTime)
         .startTime(Instant.ofEpochMilli(start.sinceMs()).atZone(ZoneOffset.UTC))
         .headersOnly(true);
-    try (IterableConsumer consumer = batches.createOrderedConsumer(configuration).iterate()) {
+    try (IterableConsumer consumer = broker.batches().createOrderedConsumer(configuration).iterate()) {
       if (consumer.getConsumerInfo().getCalculatedPending() == 0) {
         return bounds.last() + 1;
       }

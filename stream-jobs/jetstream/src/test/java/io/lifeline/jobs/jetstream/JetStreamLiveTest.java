@@ -223,7 +223,7 @@ class JetStreamLiveTest {
   }
 
   private static LiveMessages open(NatsServer server, LiveStart start) {
-    return new JetStreamLive(JobConfig.load(null, Map.of(), Map.of("broker.url", server.url())), start);
+    return JetStreamLive.batches(JobConfig.load(null, Map.of(), Map.of("broker.url", server.url())), start);
   }
 
   private void publish(Connection connection, int batches) throws Exception {

@@ -1,6 +1,8 @@
 package io.lifeline.jobs.kafka;
 
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.config.JobConfig;
+import io.lifeline.jobs.core.config.Keys;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
 import java.time.Duration;
@@ -19,7 +21,7 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
-/** Reads the batch topic without a group and without commits. */
+/** Reads a topic without a group and without commits. */
 public final class KafkaLive implements LiveMessages {
   private static final Duration LOOK_UP = Duration.ofSeconds(10);
   /** How long a silent broker is waited for before that is reported. */
@@ -28,6 +30,7 @@ public final class KafkaLive implements LiveMessages {
 
   private final KafkaSettings settings;
   private final LiveStart start;
+  private final String topic;
   private final Queue<ConsumerRecord<byte[], byte[]>> received = new ArrayDeque<>();
   /** Where to read on, also after the client was replaced. */
   private final Map<TopicPartition, Long> next = new HashMap<>();
@@ -37,9 +40,19 @@ public final class KafkaLive implements LiveMessages {
   private long lookedNs = System.nanoTime();
   private volatile String trouble;
 
-  public KafkaLive(JobConfig config, LiveStart start) {
-    this.settings = new KafkaSettings(config);
+  private KafkaLive(KafkaSettings settings, LiveStart start, String topic) {
+    this.settings = settings;
     this.start = start;
+    this.topic = topic;
+  }
+
+  public static KafkaLive batches(JobConfig config, LiveStart start) {
+    KafkaSettings settings = new KafkaSettings(config);
+    return new KafkaLive(settings, start, settings.batches());
+  }
+
+  public static KafkaLive published(JobConfig config, LiveStart start, Destination destination) {
+    return new KafkaLive(new KafkaSettings(config), start, destination.topic(config.get(Keys.NAMES_PREFIX)));
   }
 
   @Override
@@ -77,9 +90,9 @@ public final class KafkaLive implements LiveMessages {
     properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"); // of what retention took meanwhile
     properties.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(LOOK_UP.toMillis()));
     consumer = new KafkaConsumer<>(properties);
-    List<PartitionInfo> found = consumer.partitionsFor(settings.batches());
+    List<PartitionInfo> found = consumer.partitionsFor(topic);
     if (found.isEmpty()) {
-      throw new KafkaException("there is no topic " + settings.batches() + "; create it with lifeline-setup");
+      throw new KafkaException("there is no topic " + topic + "; create it with lifeline-setup");
     }
     List<TopicPartition> partitions =
         found.stream().map(info -> new TopicPartition(info.topic(), info.partition())).toList();
@@ -98,7 +111,7 @@ public final class KafkaLive implements LiveMessages {
       return;
     }
     lookedNs = System.nanoTime();
-    List<PartitionInfo> found = consumer.partitionsFor(settings.batches());
+    List<PartitionInfo> found = consumer.partitionsFor(topic);
     if (found.size() > consumer.assignment().size()) {
       List<TopicPartition> partitions =
           found.stream().map(info -> new TopicPartition(info.topic(), info.partition())).toList();

@@ -3,6 +3,7 @@ package io.lifeline.jobs.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.codec.BatchReader;
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.live.LiveMessages;
 import io.lifeline.jobs.core.live.LiveStart;
@@ -95,6 +96,18 @@ class KafkaLiveTest {
         send(1, START_MS);
         assertThat(sequence(next(live))).isEqualTo(expected);
       }
+    }
+  }
+
+  @Test
+  void readsWhatJobsPublish() throws Exception {
+    server.createTopic(topic + ".alerts", 1);
+    JobConfig settings = JobConfig.load(null, Map.of(), Map.of("broker.url", server.url(), "names.prefix", topic));
+    try (LiveMessages live = KafkaLive.published(settings, LiveStart.NOW, Destination.ALERTS)) {
+      assertThat(live.next(STEP)).isNull();
+      assertThat(live.isCaughtUp()).isTrue();
+      send(topic + ".alerts", 0, START_MS);
+      assertThat(sequence(next(live))).isEqualTo(1);
     }
   }
 
@@ -195,16 +208,20 @@ class KafkaLiveTest {
 
   private LiveMessages open(LiveStart start) {
     Map<String, String> settings = Map.of("broker.url", server.url() + "/" + topic);
-    return new KafkaLive(JobConfig.load(null, Map.of(), settings), start);
+    return KafkaLive.batches(JobConfig.load(null, Map.of(), settings), start);
   }
 
   /** Sends a batch with each of these times. */
   private void send(int partition, long... timesMs) throws Exception {
+    send(topic, partition, timesMs);
+  }
+
+  private void send(String to, int partition, long... timesMs) throws Exception {
     Map<String, Object> settings = Map.of("bootstrap.servers", server.bootstrapServers());
     try (var producer = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer())) {
       for (long timeMs : timesMs) {
         byte[] batch = Batches.reads(1, ++sent, false, START_MS / 1000, sent);
-        producer.send(new ProducerRecord<>(topic, partition, timeMs, Batches.key(1), batch)).get();
+        producer.send(new ProducerRecord<>(to, partition, timeMs, Batches.key(1), batch)).get();
       }
     }
   }

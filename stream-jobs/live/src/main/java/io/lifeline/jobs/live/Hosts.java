@@ -1,5 +1,6 @@
 package io.lifeline.jobs.live;
 
+import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Upserts;
@@ -33,10 +34,19 @@ public final class Hosts {
     };
   }
 
+  /** Returns the batches as they arrive. */
   public static LiveMessages messages(JobConfig config, LiveStart start) {
     return switch (config.get(Keys.BROKER_URL_KEY).scheme()) {
-      case NATS -> new JetStreamLive(config, start);
-      case KAFKA -> new KafkaLive(config, start);
+      case NATS -> JetStreamLive.batches(config, start);
+      case KAFKA -> KafkaLive.batches(config, start);
+    };
+  }
+
+  /** Returns what jobs publish there, as it arrives. */
+  public static LiveMessages published(JobConfig config, LiveStart start, Destination destination) {
+    return switch (config.get(Keys.BROKER_URL_KEY).scheme()) {
+      case NATS -> JetStreamLive.published(config, start, destination);
+      case KAFKA -> KafkaLive.published(config, start, destination);
     };
   }
 }

@@ -3,8 +3,8 @@ package io.lifeline.jobs.core.live;
 import java.time.Duration;
 
 /**
- * The messages of the batch topic as they arrive, unchecked. Waits for a broker that is away, and goes on where it was
- * when the broker is back. Used by one thread, except where stated.
+ * The messages of a topic as they arrive, unchecked. Waits for a broker that is away, and goes on where it was when the
+ * broker is back. Used by one thread, except where stated.
  */
 public interface LiveMessages extends AutoCloseable {
 
