@@ -20,7 +20,7 @@ type scale struct {
 
 var (
 	full  = scale{events: 5_000_000, perSecond: 100_000, jobKills: 10, emitterKills: 50}
-	short = scale{events: 400_000, perSecond: 80_000, jobKills: 1, emitterKills: 6}
+	short = scale{events: 800_000, perSecond: 80_000, jobKills: 2, emitterKills: 6}
 )
 
 // Emitters that are killed: most of them block when their rings are full, so they lose nothing; every fifth one floods
