@@ -46,7 +46,7 @@ func TestMessagesUnderWayInAStallAreLeftOutOfTheTimesWithoutStalls(t *testing.T)
 	if found.Stalls.Count == 0 || time.Duration(found.Stalls.Longest[0].Length) < interval/2 || least == 0 {
 		t.Fatalf("a core was kept for %v, and the stalls are %+v, with %d messages under way", interval, found.Stalls, least)
 	}
-	if left := found.Times.RTT.Count - calm.Count; left < int64(least) || calm.Count == 0 || calm.Max > longest {
+	if left := found.Times.RTT.Count - calm.Count; left < int64(least) || calm.Count == 0 && least < len(found.Slowest) || calm.Max > longest {
 		t.Errorf("%d of %d messages are left out, %d at least should be; the longest of the others is %d, not above %d", left,
 			found.Times.RTT.Count, least, calm.Max, longest)
 	}
