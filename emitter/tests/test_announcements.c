@@ -128,12 +128,18 @@ static void sessions_of_one_trace_are_announced_until_the_last_one_ends(void **s
 
 static void join_a_trace_of_another_process(void) {
   ll_session one, other;
-  char path[300];
+  char path[300], go;
+  int gate[2];
   snprintf(path, sizeof path, "%s/" TRACE, announcements);
+  fail_unless(pipe(gate) == 0, 10);
+  pid_t second = fork(); /* before there is a second thread, which ThreadSanitizer wants */
+  if (second == 0) {
+    close(gate[1]);
+    _exit(read(gate[0], &go, 1) != 1 || ll_session_begin(&other, "other", "00-" TRACE "-" SPAN "-01") != 0 ||
+          ll_session_end(&other, 1) != 0);
+  }
   fail_unless(ll_session_begin(&one, "one", "00-" TRACE "-" SPAN "-01") == 0, 11);
-  pid_t second = fork();
-  if (second == 0)
-    _exit(ll_session_begin(&other, "other", "00-" TRACE "-" SPAN "-01") != 0 || ll_session_end(&other, 1) != 0);
+  fail_unless(write(gate[1], "g", 1) == 1, 16);
   int status;
   fail_unless(waitpid(second, &status, 0) == second && status == 0, 12);
   fail_unless(strncmp(test_text_of(path), "name=one\n", 9) == 0, 13);

@@ -14,7 +14,7 @@ enum { CLOSE_RANGE_UNSHARE_FLAG = 1 << 1 };
 /* Kernels before 5.9 have no close_range. */
 static bool close_copies(void) {
   if (unshare(CLONE_FILES) != 0) return false;
-  DIR *all = opendir("/proc/thread-self/fd");
+  DIR *all = LL_HOLDING_LOW(opendir("/proc/thread-self/fd"));
   for (struct dirent *one; all && (one = readdir(all));)
     if (one->d_name[0] != '.' && atoi(one->d_name) != dirfd(all)) close(atoi(one->d_name));
   if (!all) return false;

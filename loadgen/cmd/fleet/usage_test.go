@@ -45,7 +45,7 @@ func TestEveryVerbExplainsItself(t *testing.T) {
 		if code != 0 || !strings.HasPrefix(text, "Usage: fleet "+v.name) {
 			t.Errorf("fleet %s --help: exit %d, %.60q", v.name, code, text)
 		}
-		if code, text = printed(t, v.name, "--no-such-option"); code != 2 || !strings.Contains(text, ": --no-such-option; `fleet "+v.name+" --help`") {
+		if code, text = printed(t, v.name, "--no-such-option"); code != 2 || !strings.Contains(text, " --no-such-option; `fleet "+v.name+" --help`") {
 			t.Errorf("fleet %s --no-such-option: exit %d, %q", v.name, code, text)
 		}
 	}

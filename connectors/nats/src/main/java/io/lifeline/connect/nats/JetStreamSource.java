@@ -1,6 +1,7 @@
 package io.lifeline.connect.nats;
 
 import io.lifeline.connect.common.Version;
+import io.lifeline.connect.nats.RecordMapper.Content;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,9 @@ import org.apache.kafka.connect.util.ConnectorUtils;
 
 /** Reads a JetStream stream into Kafka, each message once. */
 public final class JetStreamSource extends SourceConnector {
+
+  private static final String KEY_CONVERTER = "key.converter";
+  private static final String BYTES_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter";
 
   private Map<String, String> properties;
 
@@ -55,10 +59,20 @@ public final class JetStreamSource extends SourceConnector {
     return configs;
   }
 
-  /** Besides the values themselves, that the stream can be reached with them. */
+  /**
+   * Besides the values themselves, that batches keep their keys, by which jobs know where they belong, and that the
+   * stream can be reached. The worker's own converter is not among the properties.
+   */
   @Override
   public Config validate(Map<String, String> properties) {
     Config config = super.validate(properties);
+    String converter = properties.getOrDefault(KEY_CONVERTER, BYTES_CONVERTER);
+    if (Content.BATCHES.text().equals(properties.get(SourceConfig.CONTENT))
+        && !converter.equals(BYTES_CONVERTER)) {
+      config.configValues().stream().filter(value -> value.name().equals(SourceConfig.CONTENT)).forEach(
+          value -> value.addErrorMessage(
+              "batches need " + KEY_CONVERTER + "=" + BYTES_CONVERTER + ", not " + converter));
+    }
     if (config.configValues().stream().allMatch(value -> value.errorMessages().isEmpty())) {
       SourceConfig settings = new SourceConfig(properties);
       BrokerCheck.of(settings, config).stream(settings.stream(), settings.subjects());

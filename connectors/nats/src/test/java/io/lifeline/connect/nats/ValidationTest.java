@@ -71,6 +71,10 @@ class ValidationTest {
         .singleElement()
         .asString()
         .startsWith("nats.stream: stream PASSING drops messages once they were read (retention interest)");
+    String text = "org.apache.kafka.connect.storage.StringConverter";
+    assertThat(errors(new JetStreamSource(), with("content", "batches", "key.converter", text)))
+        .containsExactly(
+            "content: batches need key.converter=org.apache.kafka.connect.converters.ByteArrayConverter, not " + text);
     assertThat(errors(new JetStreamSource(), with("nats.subjects", "goods.a,bads.*")))
         .containsExactly("nats.subjects: stream GOODS holds no subject that matches bads.*");
     assertThat(errors(new JetStreamSource(), with("nats.password", "n0t-the-passw0rd")))
@@ -161,8 +165,8 @@ class ValidationTest {
 
   private static Map<String, String> with(String... setting) {
     Map<String, String> settings = new HashMap<>(working);
-    if (setting.length > 0) {
-      settings.put(setting[0], setting[1]);
+    for (int i = 0; i < setting.length; i += 2) {
+      settings.put(setting[i], setting[i + 1]);
     }
     return settings;
   }
