@@ -1,6 +1,5 @@
 #include "control_topic.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -50,17 +49,11 @@ static void *run(void *ctx) {
 
 bool sink_control_start(sink_control *control, void (*read)(void *ctx), void *ctx) {
   if (!control->name) return true;
-  sigset_t all, before;
   pthread_t thread;
   control->read = read;
   control->read_ctx = ctx;
   control->running = true;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = pthread_create(&thread, NULL, run, control) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (started) {
-    pthread_setname_np(thread, "lifeline-ctl");
+  if (sink_thread_start(&thread, "lifeline-ctl", run, control)) {
     pthread_detach(thread); /* sink_control_join waits with a timeout */
     return true;
   }

@@ -1,9 +1,20 @@
 #include "threads.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 static uint32_t threads;
 static int owner;
+
+bool sink_thread_start(pthread_t *thread, const char *name, void *(*run)(void *ctx), void *ctx) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = pthread_create(thread, NULL, run, ctx) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (started) pthread_setname_np(*thread, name);
+  return started;
+}
 
 void sink_thread_begins(void) {
   __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);

@@ -2,7 +2,13 @@
 #ifndef SINK_THREADS_H
 #define SINK_THREADS_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Starts a thread with all signals blocked: the program's are for its own threads. False if the system has none left.
+ */
+bool sink_thread_start(pthread_t *thread, const char *name, void *(*run)(void *ctx), void *ctx);
 
 /* First and last call of each thread that the sink starts. */
 void sink_thread_begins(void);

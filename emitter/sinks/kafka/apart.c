@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,16 +29,6 @@ bool apart_begin(void) {
 #endif
   ll_low_fill();
   return begun;
-}
-
-bool apart_start(pthread_t *thread, void *(*run)(void *ctx), void *ctx) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = pthread_create(thread, NULL, run, ctx) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (started) pthread_setname_np(*thread, "lifeline-kafka");
-  return started;
 }
 
 void apart_calls_init(apart_calls *calls) {

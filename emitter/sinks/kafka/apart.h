@@ -15,9 +15,6 @@
  * the system forbids it: the thread keeps the program's. */
 bool apart_begin(void);
 
-/* Starts a thread with all signals blocked. False if the system has no thread left. */
-bool apart_start(pthread_t *thread, void *(*run)(void *ctx), void *ctx);
-
 /* Calls that one thread makes and another one executes. */
 typedef struct apart_calls {
   pthread_mutex_t mutex;

@@ -255,7 +255,7 @@ void kafka_watch_read(void *of) {
   pthread_t reader;
   apart_calls_init(&watch->calls);
   watch->apart = true;
-  if (!apart_start(&reader, read_apart, watch)) {
+  if (!sink_thread_start(&reader, "lifeline-kafka", read_apart, watch)) {
     watch->apart = false;
     read_all(watch);
     return;

@@ -413,7 +413,7 @@ static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t
 }
 
 static bool start_caller(ll_sink *sink, char *error, size_t error_bytes) {
-  sink->has_caller = apart_start(&sink->caller, serve, sink);
+  sink->has_caller = sink_thread_start(&sink->caller, "lifeline-kafka", serve, sink);
   if (!sink->has_caller) snprintf(error, error_bytes, "kafka: the system has no thread left");
   return sink->has_caller;
 }

@@ -1,6 +1,5 @@
 #include "link.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,19 +260,13 @@ nats_link *link_open(const sink_url *url, const sink_security *security, const c
   pthread_cond_init(&link->changed, &attributes);
   pthread_condattr_destroy(&attributes);
   snprintf(error, error_bytes, "nats: out of memory, threads or random numbers");
-  sigset_t all, before;
   pthread_t thread;
-  sigfillset(&all);
   sink_security_outlive_exit();
   bool good = wire_init(&link->wire, security, error, error_bytes) && link->name && choose_inbox(link);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  good = good && pthread_create(&thread, NULL, keep, link) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!good) {
+  if (!good || !sink_thread_start(&thread, "lifeline-nats", keep, link)) {
     link_free(link);
     return NULL;
   }
-  pthread_setname_np(thread, "lifeline-nats");
   pthread_detach(thread); /* link_close waits with a timeout */
   return link;
 }
