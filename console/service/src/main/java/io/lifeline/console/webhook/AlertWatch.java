@@ -40,6 +40,9 @@ public final class AlertWatch implements AutoCloseable {
         awaitWanted();
         try (LiveMessages messages = alerts.get()) {
           follow(messages);
+        } catch (RuntimeException e) { // of a connection that cannot be opened or closed
+          report(false, e.toString());
+          Thread.sleep(STEP.toMillis());
         }
       }
     } catch (InterruptedException e) {
