@@ -20,12 +20,13 @@ import java.util.stream.Stream;
 final class WorkerProcess implements AutoCloseable {
   /** On a busy machine. */
   private static final long START_MS = 120_000;
-  private static final int HEAP_MIB = 384;
-  /** Of address space: heap, DuckDB's memory, and what both map or allocate beyond their own limits. */
-  private static final int ADDRESSES_KIB = 6 << 20;
+  /** Heap, and address space of the JVM without it and of DuckDB, which allocates and maps beyond its own limit. */
+  private static final double HEAP = 0.375; // of DuckDB's memory
+  private static final long JVM_ADDRESSES = 3L << 29;
+  private static final double DUCKDB_ADDRESSES = 4.5; // times its memory
   /** The kernel ends this process before the console if the machine runs out of memory. No core files. */
-  private static final String LIMITS = "ulimit -c 0; ulimit -v " + ADDRESSES_KIB
-      + "; echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec \"$@\"";
+  private static final String LIMITS =
+      "ulimit -c 0; ulimit -v %d; echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec \"$@\"";
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Process process;
@@ -47,7 +48,9 @@ final class WorkerProcess implements AutoCloseable {
   static WorkerProcess start(String main, ArchiveWorker.Setup setup, ScheduledExecutorService watch)
       throws IOException {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    List<String> command = Stream.of("sh", "-c", LIMITS, "sh", java, "-Xmx" + HEAP_MIB + "m", "-Xss1m",
+    long addresses = JVM_ADDRESSES + (long) (DUCKDB_ADDRESSES * setup.memoryBytes());
+    long heap = (long) (HEAP * setup.memoryBytes());
+    List<String> command = Stream.of("sh", "-c", LIMITS.formatted(addresses >> 10), "sh", java, "-Xmx" + heap, "-Xss1m",
         "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=48m", "-XX:MaxMetaspaceSize=160m",
         "-XX:CompressedClassSpaceSize=64m", "-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError",
         "-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null", "-XX:+DisplayVMOutputToStderr", "-cp",
