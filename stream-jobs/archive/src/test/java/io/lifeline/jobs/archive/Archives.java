@@ -63,6 +63,28 @@ public final class Archives {
     });
   }
 
+  /** Adds events to an archive, or begins one. */
+  public interface Events {
+    void add(Path directory) throws Exception;
+  }
+
+  /** Adds to an archive. One that begins so is written once, in the templates under that name, and copied. */
+  public static void add(Path directory, Path templates, String name, Events events) throws Exception {
+    Path template = templates.resolve(name);
+    if (directory.toFile().list().length > 0) {
+      events.add(directory);
+      return;
+    }
+    if (!Files.exists(template)) {
+      events.add(template);
+    }
+    try (Stream<Path> files = Files.walk(template)) {
+      for (Path file : files.skip(1).toList()) {
+        Files.copy(file, directory.resolve(template.relativize(file).toString()));
+      }
+    }
+  }
+
   /** Returns the rows of a query, with cells joined by a blank. */
   public static List<String> query(Path directory, String sql) throws Exception {
     return query(directory, List.of(sql)).get(0);

@@ -40,14 +40,23 @@ class CompactorTest {
       "SELECT type, count(*), count(DISTINCT sequence) FROM events GROUP BY type ORDER BY type",
       "SELECT * FROM ledger", "SELECT count(*), sum(events) FROM batches");
 
+  @TempDir static Path templates;
   @TempDir Path directory;
 
   private ParquetOptions options() {
+    return options(directory);
+  }
+
+  private static ParquetOptions options(Path directory) {
     return ParquetOptions.in(directory).withThreads(1).withRareRows(50);
   }
 
   private void archive(int rolls) throws Exception {
-    try (ArchiveWriter writer = new ParquetArchive(options()).open(rejection -> {})) {
+    Archives.add(directory, templates, String.valueOf(rolls), archive -> archive(archive, rolls));
+  }
+
+  private static void archive(Path directory, int rolls) throws Exception {
+    try (ArchiveWriter writer = new ParquetArchive(options(directory)).open(rejection -> {})) {
       for (int i = 0; i < rolls; i++) {
         long sequence = writer.nextOffset(0) + 1;
         BatchWriter batch = Archives.batch(EMITTER, sequence).event(RARE, sequence, "id " + sequence, sequence / 4.0);
