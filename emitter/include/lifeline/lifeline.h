@@ -215,8 +215,8 @@ LL_API void ll_stats(ll_statistics *statistics);
 
 /* Registers a function that reports what the program itself has summed up, at the moments at which the library reports
  * summaries: at the end of their intervals (10 s unless a rule sets a shorter one, once there is any), at ll_flush, and
- * at the end. It runs on the library's thread, so that a program that hangs is reported, too. It may call ll_emit,
- * ll_emit_values and ll_event_is_on, must not block, and gets the number of nanoseconds per tick of
+ * at the end. It runs on the library's thread, so that a program that hangs is reported, too, where the program's
+ * descriptors are not valid. It may call ll_emit, ll_emit_values and ll_event_is_on, must not block, and gets the number of nanoseconds per tick of
  * ll_operation.began. NULL removes it; a call in progress may still be running then.
  *
  *   threads    any
@@ -256,10 +256,11 @@ static inline void ll_stats(ll_statistics *statistics) {
 #endif
 
 /* Threads. Any function may be called from any thread at any time. A thread's first event takes a ring from the pool,
- * which is returned when the thread ends. Emitting threads share nothing. The library starts one thread, at the first
- * emit or at ll_init, and a second one while it delivers what earlier runs left; sinks for brokers have threads and
- * connections of their own. It installs no signal handler, keeps no other descriptor open, never ends the process, and
- * prints only one line per error to stderr, or passes it to the log callback. A line for which stderr, a pipe that
+ * which is returned when the thread ends. Emitting threads share nothing. The library starts one thread at the first
+ * emit or at ll_init, one that logs, and one while it delivers what earlier runs left; sinks have threads of their own.
+ * Where the system allows it (close_range or unshare), their descriptors are in a table of their own, not in the
+ * program's. The library installs no signal handler, never ends the process, and prints only one line per error to
+ * stderr, or passes it to the log callback, which is called with the program's descriptors. A line for which stderr, a pipe that
  * nobody reads, has no room is lost. A thread of asynchronous cancel type may not call the library.
  *
  * Change of user. setuid and its like make the system call in every thread, the library's too, and libc aborts the
@@ -282,6 +283,9 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - fork, with or without threads: the child becomes an emitter of its own at its first event, with connections of its
  *    own; the parent's events are sent once, by the parent. A child that execs at once leaves nothing behind. A fork
  *    during the emitter's start waits until its libraries are loaded;
+ *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, which nobody
+ *    would release. Then the child cannot start threads: its events stay in its ring file, for the next start or
+ *    lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
  *  - vfork, posix_spawn: no effect, since nothing may be called between them and exec;
  *  - exec: the rings stay in their file. The new program sends them if it is the same program, and an emitter;
  *    otherwise lifeline-recover does after the process has ended. Call ll_flush before, to send them now and to keep
@@ -307,8 +311,8 @@ static inline void ll_stats(ll_statistics *statistics) {
  * the filesystem fills up later, events are dropped and counted; likewise before the memory limit of the control group
  * is reached. Without memory or threads instrumentation stays off and events are counted. A program that runs with
  * another user's privileges (set-user-ID) ignores the environment, and is off unless it calls ll_init with a URL. A
- * program that closes all descriptors after the sink was opened loses only the connection to the broker, which is made
- * again. */
+ * program that closes all descriptors after the sink was opened loses nothing, or, where the library's are not in a
+ * table of their own, the connection to the broker, which is made again. */
 
 #include <lifeline/detail/declare.h>
 

@@ -4,10 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lifeline/lifeline.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { BELOW = 1024, SPARE = 64 }; /* the kernel's table of descriptors grows with the highest one: not beyond BELOW */
+
+bool io_own_is_apart(void) {
+  return (ll_tls_inside & LL_INSIDE_APART) != 0;
+}
 
 static uint64_t *word_of(int fd) {
   return &io_page->own[fd / 64];
@@ -30,7 +35,7 @@ static int lowest(void) {
 
 int io_own_keep(int fd) {
   int error = errno, from = lowest();
-  if (!has_room(fd)) return fd;
+  if (!has_room(fd) || io_own_is_apart()) return fd;
   if (from > fd) {
     int flags = fcntl(fd, F_GETFD);
     int moved = fcntl(fd, flags & FD_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, from);
@@ -43,7 +48,7 @@ int io_own_keep(int fd) {
 }
 
 void io_own_forget(int fd) {
-  if (has_room(fd) && io_own_is(fd)) __atomic_fetch_and(word_of(fd), ~bit_of(fd), __ATOMIC_RELAXED);
+  if (io_own_is(fd)) __atomic_fetch_and(word_of(fd), ~bit_of(fd), __ATOMIC_RELAXED);
 }
 
 bool io_own_is(int fd) {

@@ -94,7 +94,7 @@ MAKE_TWO(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, 
 /* Erased before the call, since another thread may get the number at once. True: the descriptor does not exist for the
  * program. */
 static bool closing(int fd) {
-  if (__atomic_load_n(&io_on, __ATOMIC_RELAXED) == 0) return false;
+  if (__atomic_load_n(&io_on, __ATOMIC_RELAXED) == 0 || io_own_is_apart()) return false;
   if (is_of_library())
     io_own_forget(fd);
   else if (io_own_is(fd))

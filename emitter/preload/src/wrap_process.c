@@ -28,6 +28,7 @@ typedef struct beginning {
   void *(*posix)(void *);
   int (*c11)(void *);
   void *argument;
+  uint32_t inside;
 } beginning;
 
 /* A program with mlockall has all of a stack in memory; and the default follows its limits, which may be small. */
@@ -55,7 +56,7 @@ static void thread_ends(void *unused) {
 static beginning begin_inside(void *given) {
   beginning taken = *(beginning *)given;
   free(given);
-  ll_tls_inside = 1;
+  ll_tls_inside = taken.inside;
   name_thread(0, (uint32_t)gettid());
   return taken;
 }
@@ -80,6 +81,7 @@ static int c11_inside(void *given) {
 
 static beginning *keep(beginning begun) {
   beginning *kept = malloc(sizeof *kept);
+  begun.inside = 1 | (ll_tls_inside & LL_INSIDE_APART);
   if (kept != NULL) *kept = begun;
   return kept;
 }

@@ -274,6 +274,7 @@ WRAPPED(void, rewind, (FILE * file)) {
 /* libc closes the descriptor itself. */
 static void forget(FILE *file) {
   int fd = file->_fileno;
+  if (io_own_is_apart()) return;
   if (ll_tls_inside != 0) io_own_forget(fd);
   io_descriptor_closed(fd);
 }

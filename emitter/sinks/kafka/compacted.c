@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "conf.h"
-#include "threads.h"
 
 enum { LOOK_MS = 60000, METADATA_PAUSE_MS = 1000, ANSWER_MS = 1000, MOST_PARTITIONS = 64 };
 
@@ -20,52 +19,11 @@ typedef struct reading {
   uint64_t credentials; /* version of the files that the consumer has read */
 } reading;
 
-/* --- executed by the control's thread --- */
-
-typedef struct saying {
-  kafka_watch *watch;
-  const char *why;
-  const ll_control_message *message;
-} saying;
-
-static void say_no_activations(void *ctx) {
-  kafka_watch *watch = ((saying *)ctx)->watch;
-  const char *why = ((saying *)ctx)->why;
+static void no_activations(kafka_watch *watch, const char *why) {
   if (watch->refused)
     watch->refused(watch->refused_ctx, why);
   else
     sink_report_state(&watch->control->report, LL_SINK_INFO, "kafka: no activations are read: %s", why);
-}
-
-static void say_begin(void *ctx) {
-  sink_control_begin(((saying *)ctx)->watch->control);
-}
-
-static void say_message(void *ctx) {
-  sink_control_says(((saying *)ctx)->watch->control, ((saying *)ctx)->message);
-}
-
-static void say_complete(void *ctx) {
-  sink_control_complete(((saying *)ctx)->watch->control);
-}
-
-static void say_read(void *ctx) {
-  sink_control *control = ((saying *)ctx)->watch->control;
-  sink_report_state(&control->report, LL_SINK_INFO, "kafka: activations are read from the topic %s", control->name);
-}
-
-/* --- on the reading thread --- */
-
-static void outside(kafka_watch *watch, void (*call)(void *ctx), saying what) {
-  what.watch = watch;
-  if (watch->apart)
-    apart_call(&watch->calls, call, &what);
-  else
-    call(&what);
-}
-
-static void no_activations(kafka_watch *watch, const char *why) {
-  outside(watch, say_no_activations, (saying){.why = why});
 }
 
 /* False for errors of the broker, which the sink reports. */
@@ -135,26 +93,26 @@ static int count_partitions(reading *r) {
 
 static void pass_on(reading *r, const rd_kafka_message_t *message) {
   int64_t written_ms = rd_kafka_message_timestamp(message, NULL);
-  outside(r->watch, say_message,
-          (saying){.message = &(ll_control_message){.id = message->key ? message->key : "",
-                                                    .id_bytes = message->key ? message->key_len : 0,
-                                                    .line = message->payload,
-                                                    .line_bytes = message->payload ? message->len : 0,
-                                                    .written_ms = written_ms > 0 ? written_ms : 0}});
+  sink_control_says(r->watch->control, &(ll_control_message){.id = message->key ? message->key : "",
+                                                             .id_bytes = message->key ? message->key_len : 0,
+                                                             .line = message->payload,
+                                                             .line_bytes = message->payload ? message->len : 0,
+                                                             .written_ms = written_ms > 0 ? written_ms : 0});
 }
 
 static void note_end(reading *r, int partition) {
   r->at_end |= UINT64_C(1) << partition;
   if (r->complete || r->at_end != UINT64_MAX >> (64 - r->partitions)) return;
   r->complete = true;
-  outside(r->watch, say_complete, (saying){0});
+  sink_control_complete(r->watch->control);
 }
 
 /* Called after a fetch: offsets, and so the end of an empty topic, are told to users who may not read, too. */
 static void report_complete(reading *r) {
   if (!r->complete || r->reported) return;
   r->reported = true;
-  outside(r->watch, say_read, (saying){0});
+  sink_report_state(&r->watch->control->report, LL_SINK_INFO, "kafka: activations are read from the topic %s",
+                    r->watch->control->name);
 }
 
 /* A record, or the end of a partition. */
@@ -214,7 +172,7 @@ static void read_topic(reading *r) {
   if (r->partitions == 0) return;
   r->queue = rd_kafka_queue_new(r->consumer);
   sink_control_wake_by(r->watch->control, wake, r->queue);
-  outside(r->watch, say_begin, (saying){0});
+  sink_control_begin(r->watch->control);
   find_ends(r);
   for (int p = 0; p < r->partitions; p++)
     rd_kafka_consume_start_queue(r->topic, p, r->first[p], r->queue);
@@ -225,7 +183,8 @@ static void read_topic(reading *r) {
   rd_kafka_queue_destroy(r->queue);
 }
 
-static void read_all(kafka_watch *watch) {
+void kafka_watch_read(void *of) {
+  kafka_watch *watch = of;
   while (!sink_control_closing(watch->control)) {
     rd_kafka_topic_conf_t *topic_conf;
     reading r = {.watch = watch, .credentials = sink_security_version(watch->security)};
@@ -238,28 +197,4 @@ static void read_all(kafka_watch *watch) {
     if (r.consumer) kafka_destroy(r.consumer);
     sink_control_wait(watch->control, SINK_CONTROL_RETRY_MS);
   }
-}
-
-static void *read_apart(void *of) {
-  kafka_watch *watch = of;
-  sink_thread_begins();
-  apart_begin();
-  read_all(watch);
-  sink_thread_ends();
-  apart_end(&watch->calls);
-  return NULL;
-}
-
-void kafka_watch_read(void *of) {
-  kafka_watch *watch = of;
-  pthread_t reader;
-  apart_calls_init(&watch->calls);
-  watch->apart = true;
-  if (!sink_thread_start(&reader, "lifeline-kafka", read_apart, watch)) {
-    watch->apart = false;
-    read_all(watch);
-    return;
-  }
-  apart_serve(&watch->calls);
-  pthread_join(reader, NULL);
 }

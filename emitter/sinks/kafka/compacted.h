@@ -4,7 +4,6 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "apart.h"
 #include "control_topic.h"
 #include "security.h"
 
@@ -16,8 +15,6 @@ typedef struct kafka_watch {
   const sink_security *security;
   void (*refused)(void *ctx, const char *why); /* called when reading ends with an error; NULL: it is reported */
   void *refused_ctx;
-  apart_calls calls; /* what the reading thread has executed by the control's thread */
-  bool apart;
 } kafka_watch;
 
 /* Reads until the control is closed. The consumer has no group: every emitter reads everything, and needs only the

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart.h"
 #include "base/low.h"
 #include "bound.h"
 #include "clients.h"
@@ -35,31 +34,12 @@ enum {
 
 static_assert(sizeof(void *) >= sizeof(uint64_t), "a message's opaque holds a ticket and a slot");
 
-/* What librdkafka's background thread has learned, for the host's thread: what the host calls, such as the program's
- * log callback, writes to descriptors of the program. */
-typedef struct news {
-  struct news *next;
-  rd_kafka_event_type_t about;
-  uint64_t opaque; /* of a batch */
-  rd_kafka_resp_err_t code, fatal;
-  char reason[];
-} news;
-
 /* State of the connection. During an outage only a change for the worse is reported. UNREACHABLE may be a mere symptom
  * of the cause that makes the broker REFUSING. */
 typedef enum health { HEALTHY, UNREACHABLE, REFUSING } health;
 
-/* librdkafka is called on one thread, see apart.h. All else happens on the host's thread. */
 struct ll_sink {
   ll_sink *left; /* the previous sink that kafka_close left behind */
-  apart_calls calls;
-  pthread_t caller;
-  bool has_caller;
-  bool shares_descriptors; /* the system gives that thread none of its own */
-  pthread_mutex_t news_mutex;
-  pthread_cond_t has_news;
-  news *first_news, **end_of_news;
-  bool lost_news; /* no memory for it; accessed atomically */
   const ll_sink_host *host;
   sink_url url;
   sink_security security;
@@ -79,9 +59,9 @@ struct ll_sink {
   bool alone;               /* one batch per record batch, since a record batch was refused for its size */
   uint64_t alone_since;     /* first ticket of a producer that does so; 0: none */
   bool fatal;
-  bool forbidden; /* no permission; this producer would not ask again for minutes */
-  bool stalled;   /* the last send returned LL_SINK_BUSY */
-  health health;
+  bool forbidden;  /* no permission; this producer would not ask again for minutes */
+  bool stalled;    /* the last send returned LL_SINK_BUSY */
+  unsigned health; /* enum health, accessed atomically */
   unsigned buried; /* producers that are being destroyed */
   bool reached;    /* a broker has answered at least once */
   char incarnation[INCARNATION_HEX_BYTES], host_header[SINK_HEADER_BYTES], program_header[SINK_HEADER_BYTES];
@@ -90,17 +70,17 @@ struct ll_sink {
 typedef enum subject { THE_TOPIC, THE_BROKERS } subject;
 
 static void worsen(ll_sink *sink, health to, subject what, const char *why) {
-  if (sink->health >= to && sink->health != HEALTHY) return;
-  sink->health = to;
+  unsigned before = __atomic_load_n(&sink->health, __ATOMIC_ACQUIRE);
+  if (before >= (unsigned)to && before != HEALTHY) return;
+  __atomic_store_n(&sink->health, to, __ATOMIC_RELEASE);
   (to == REFUSING ? sink_report_cause : sink_report_symptom)(&sink->report, "kafka: %s%s %s; trying again",
                                                              what == THE_TOPIC ? "the topic " : "",
                                                              what == THE_TOPIC ? sink->url.name : sink->url.hosts, why);
 }
 
 static void heal(ll_sink *sink) {
-  if (sink->health != HEALTHY)
+  if (__atomic_exchange_n(&sink->health, HEALTHY, __ATOMIC_ACQ_REL) != HEALTHY)
     sink_report_state(&sink->report, LL_SINK_INFO, "kafka: %s accepts batches again", sink->url.hosts);
-  sink->health = HEALTHY;
 }
 
 static void missing_topic(ll_sink *sink) {
@@ -109,7 +89,7 @@ static void missing_topic(ll_sink *sink) {
 
 static void forbid(ll_sink *sink) {
   worsen(sink, REFUSING, THE_TOPIC, "cannot be written: this user has no permission");
-  sink->forbidden = true;
+  __atomic_store_n(&sink->forbidden, true, __ATOMIC_RELEASE);
 }
 
 static bool is_about_size(rd_kafka_resp_err_t code) {
@@ -119,14 +99,15 @@ static bool is_about_size(rd_kafka_resp_err_t code) {
 /* The refusal of a record batch with several batches does not mean that each is too large: a new producer sends each
  * batch in its own record batch. */
 static ll_sink_outcome judge_size(ll_sink *sink, uint64_t ticket, size_t bytes) {
-  if (sink->alone_since && ticket >= sink->alone_since) {
+  uint64_t alone_since = __atomic_load_n(&sink->alone_since, __ATOMIC_ACQUIRE);
+  if (alone_since && ticket >= alone_since) {
     worsen(sink, REFUSING, THE_TOPIC, "rejects messages as large as a batch: raise its max.message.bytes");
     sink_bound_refuse(&sink->bound, bytes);
-    sink->limit_outdated = true;
+    __atomic_store_n(&sink->limit_outdated, true, __ATOMIC_RELEASE);
     return LL_SINK_REFUSED;
   }
-  sink->fatal |= !sink->alone;
-  sink->alone = true;
+  if (!__atomic_exchange_n(&sink->alone, true, __ATOMIC_ACQ_REL))
+    __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
   return LL_SINK_RETRY;
 }
 
@@ -145,120 +126,53 @@ static ll_sink_outcome judge(ll_sink *sink, rd_kafka_resp_err_t code) {
   }
 }
 
-static void on_delivery(ll_sink *sink, uint64_t opaque, rd_kafka_resp_err_t code) {
-  uint64_t ticket = opaque >> 16;
+static void on_delivery(ll_sink *sink, const rd_kafka_message_t *message) {
+  uint64_t opaque = (uint64_t)(uintptr_t)message->_private, ticket = opaque >> 16;
   unsigned slot = (unsigned)(opaque & UINT16_MAX);
   size_t bytes = flight_bytes(&sink->flight, slot, ticket);
-  if (!code) sink_bound_acknowledge(&sink->bound, bytes);
-  ll_sink_outcome outcome = is_about_size(code) ? judge_size(sink, ticket, bytes) : judge(sink, code);
-  flight_land(&sink->flight, slot, ticket, outcome, rd_kafka_err2str(code));
+  if (!message->err) sink_bound_acknowledge(&sink->bound, bytes);
+  ll_sink_outcome outcome = is_about_size(message->err) ? judge_size(sink, ticket, bytes) : judge(sink, message->err);
+  flight_land(&sink->flight, slot, ticket, outcome, rd_kafka_err2str(message->err));
 }
 
 /* Without permission to write the topic the user gets no producer id either, which is a fatal error of an idempotent
  * producer. */
-static void on_fatal(ll_sink *sink, rd_kafka_resp_err_t code) {
-  if (code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+static void on_fatal(ll_sink *sink, rd_kafka_t *producer) {
+  if (rd_kafka_fatal_error(producer, NULL, 0) == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
     forbid(sink);
   else
-    sink->fatal = true;
+    __atomic_store_n(&sink->fatal, true, __ATOMIC_RELEASE);
 }
 
-static void on_error(ll_sink *sink, const news *error) {
-  if (error->code == RD_KAFKA_RESP_ERR__FATAL) {
-    on_fatal(sink, error->fatal);
+static void on_error(ll_sink *sink, rd_kafka_t *producer, rd_kafka_resp_err_t code, const char *reason) {
+  if (code == RD_KAFKA_RESP_ERR__FATAL) {
+    on_fatal(sink, producer);
     return;
   }
   bool symptom;
-  const char *why = kafka_explain(error->code, error->reason, &symptom);
+  const char *why = kafka_explain(code, reason, &symptom);
   if (why) worsen(sink, symptom ? UNREACHABLE : REFUSING, THE_BROKERS, why);
-}
-
-/* --- from librdkafka's background thread, which may outlive the sink's host --- */
-
-static void tell(ll_sink *sink, news about, const char *reason) {
-  size_t bytes = strlen(reason) + 1;
-  news *told = malloc(sizeof *told + bytes);
-  if (!told) {
-    __atomic_store_n(&sink->lost_news, true, __ATOMIC_RELEASE);
-    return;
-  }
-  *told = about;
-  memcpy(told->reason, reason, bytes);
-  pthread_mutex_lock(&sink->news_mutex);
-  *sink->end_of_news = told;
-  sink->end_of_news = &told->next;
-  pthread_cond_signal(&sink->has_news);
-  pthread_mutex_unlock(&sink->news_mutex);
-}
-
-/* Waits for at most timeout_ms if there is none. */
-static news *take_news(ll_sink *sink, int timeout_ms) {
-  int64_t end_ms = flight_now_ms() + timeout_ms;
-  struct timespec end = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000};
-  pthread_mutex_lock(&sink->news_mutex);
-  while (timeout_ms > 0 && !sink->first_news)
-    if (pthread_cond_timedwait(&sink->has_news, &sink->news_mutex, &end) != 0) break;
-  news *all = sink->first_news;
-  sink->first_news = NULL;
-  sink->end_of_news = &sink->first_news;
-  pthread_mutex_unlock(&sink->news_mutex);
-  return all;
-}
-
-static void hear(ll_sink *sink, int timeout_ms) {
-  for (news *next, *told = take_news(sink, timeout_ms); told; told = next) {
-    next = told->next;
-    if (told->about == RD_KAFKA_EVENT_DR)
-      on_delivery(sink, told->opaque, told->code);
-    else
-      on_error(sink, told);
-    free(told);
-  }
-  sink->fatal |= __atomic_exchange_n(&sink->lost_news, false, __ATOMIC_ACQ_REL); /* a new producer sends all again */
-}
-
-static void init_news(ll_sink *sink) {
-  pthread_condattr_t attributes;
-  pthread_mutex_init(&sink->news_mutex, NULL);
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&sink->has_news, &attributes);
-  pthread_condattr_destroy(&attributes);
-  sink->end_of_news = &sink->first_news;
 }
 
 static size_t without_overhead(const ll_sink *sink, size_t message_bytes) {
   return message_bytes > sink->overhead_bytes ? message_bytes - sink->overhead_bytes : 0;
 }
 
+/* Runs on librdkafka's background thread, which may outlive the sink's host. */
 static void on_event(rd_kafka_t *producer, rd_kafka_event_t *event, void *ctx) {
-  rd_kafka_event_type_t about = rd_kafka_event_type(event);
-  ll_sink *sink = ctx;
-  if (about == RD_KAFKA_EVENT_DR) {
+  if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) {
     for (const rd_kafka_message_t *m; (m = rd_kafka_event_message_next(event));)
-      tell(sink, (news){.about = about, .opaque = (uint64_t)(uintptr_t)m->_private, .code = m->err}, "");
-  } else if (about == RD_KAFKA_EVENT_ERROR) {
-    rd_kafka_resp_err_t code = rd_kafka_event_error(event), fatal = rd_kafka_fatal_error(producer, NULL, 0);
-    tell(sink, (news){.about = about, .code = code, .fatal = fatal}, rd_kafka_event_error_string(event));
-  } else if (about == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
+      on_delivery(ctx, m);
+  } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
+    on_error(ctx, producer, rd_kafka_event_error(event), rd_kafka_event_error_string(event));
+  } else if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT) {
+    ll_sink *sink = ctx;
     sink_bound_tell(&sink->bound, without_overhead(sink, kafka_limit_read(event)));
   }
   rd_kafka_event_destroy(event);
 }
 
-/* --- on the thread that calls librdkafka --- */
-
-static void *serve(void *ctx) {
-  ll_sink *sink = ctx;
-  sink_thread_begins();
-  sink->shares_descriptors = !apart_begin();
-  apart_serve(&sink->calls);
-  sink_thread_ends();
-  return NULL;
-}
-
-static void ask_for_limit(void *ctx) {
-  ll_sink *sink = ctx;
+static void ask_for_limit(ll_sink *sink) {
   rd_kafka_queue_t *background = rd_kafka_queue_get_background(sink->producer);
   kafka_limit_ask(sink->producer, sink->url.name, background);
   rd_kafka_queue_destroy(background);
@@ -276,7 +190,7 @@ static size_t largest_message(const rd_kafka_conf_t *conf) {
   return queue < message ? queue : message;
 }
 
-static bool make_producer(ll_sink *sink, char *error, size_t error_bytes) {
+static bool start(ll_sink *sink, char *error, size_t error_bytes) {
   static const kafka_setting defaults[] = {
       {"enable.idempotence", "true"},
       {"partitioner", "murmur2_random"}, /* as in Java: all producers map a key to the same partition */
@@ -296,9 +210,9 @@ static bool make_producer(ll_sink *sink, char *error, size_t error_bytes) {
   rd_kafka_conf_t *conf = kafka_conf_new(&sink->url, &sink->security, client_id, defaults, error, error_bytes);
   if (!conf) return false;
   sink->max_message_bytes = largest_message(conf);
-  if (sink->alone) {
+  if (__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE)) {
     rd_kafka_conf_set(conf, "batch.num.messages", "1", value, sizeof value);
-    if (!sink->alone_since) sink->alone_since = sink->flight.tickets + 1;
+    if (!sink->alone_since) __atomic_store_n(&sink->alone_since, sink->flight.tickets + 1, __ATOMIC_RELEASE);
   }
   /* Creates the topic before adding brokers: for a topic created later, librdkafka waits a second for its leaders. */
   rd_kafka_conf_get(conf, "bootstrap.servers", servers, &servers_size);
@@ -324,18 +238,6 @@ static bool make_producer(ll_sink *sink, char *error, size_t error_bytes) {
   return true;
 }
 
-typedef struct starting {
-  ll_sink *sink;
-  char *error;
-  size_t error_bytes;
-  bool good;
-} starting;
-
-static void start_there(void *ctx) {
-  starting *s = ctx;
-  s->good = make_producer(s->sink, s->error, s->error_bytes);
-}
-
 typedef struct burial {
   ll_sink *sink;
   rd_kafka_t *producer;
@@ -352,13 +254,14 @@ static void *bury(void *ctx) {
 }
 
 /* Gives up the producer's messages, and destroys it on a separate thread, since a hanging broker delays that. */
-static void stop_there(void *ctx) {
-  ll_sink *sink = ctx;
+static void stop(ll_sink *sink) {
   rd_kafka_t *producer = sink->producer;
+  sink->producer = NULL;
+  if (!producer) return;
   if (sink->topic) rd_kafka_topic_destroy(sink->topic);
   sink->topic = NULL;
-  sink->producer = NULL;
   rd_kafka_purge(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+  flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the producer was closed");
   burial *b = malloc(sizeof *b);
   pthread_t thread;
   __atomic_add_fetch(&sink->buried, 1, __ATOMIC_ACQ_REL);
@@ -367,62 +270,6 @@ static void stop_there(void *ctx) {
     pthread_detach(thread);
   else
     free(b); /* the producer is never destroyed; buried keeps the sink alive, too */
-}
-
-typedef struct sending {
-  ll_sink *sink;
-  uint64_t opaque;
-  const uint8_t *batch;
-  size_t bytes;
-  rd_kafka_resp_err_t code;
-} sending;
-
-static void produce_there(void *ctx) {
-  sending *s = ctx;
-  ll_sink *sink = s->sink;
-  const sink_signature *signing = &sink->security.signature;
-  char signature[SIGNATURE_TEXT_BYTES];
-  if (signing->on) sink_signature_of(signing, s->batch, s->bytes, signature);
-  s->code = rd_kafka_producev(
-      sink->producer, RD_KAFKA_V_TOPIC(sink->url.name), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-      RD_KAFKA_V_KEY(sink->incarnation, INCARNATION_HEX_BYTES - 1), RD_KAFKA_V_VALUE((void *)s->batch, s->bytes),
-      RD_KAFKA_V_HEADER("lifeline-host", sink->host_header, -1),
-      RD_KAFKA_V_HEADER("lifeline-program", sink->program_header, -1), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)s->opaque),
-      signing->on ? RD_KAFKA_VTYPE_HEADER : RD_KAFKA_VTYPE_END, /* ends the list if batches are not signed */
-      "lifeline-signature", (const void *)signature, (ssize_t)(sizeof signature - 1), RD_KAFKA_V_END);
-}
-
-/* --- on the host's thread --- */
-
-static bool start(ll_sink *sink, char *error, size_t error_bytes) {
-  starting s = {sink, error, error_bytes, false};
-  apart_call(&sink->calls, start_there, &s);
-  return s.good;
-}
-
-static void stop(ll_sink *sink) {
-  if (!sink->producer) return;
-  apart_call(&sink->calls, stop_there, sink);
-  flight_land_until(&sink->flight, INT64_MAX, LL_SINK_RETRY, "the producer was closed");
-}
-
-static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t *batch, size_t bytes) {
-  sending s = {.sink = sink, .opaque = opaque, .batch = batch, .bytes = bytes};
-  apart_call(&sink->calls, produce_there, &s);
-  return s.code;
-}
-
-static bool start_caller(ll_sink *sink, char *error, size_t error_bytes) {
-  sink->has_caller = sink_thread_start(&sink->caller, "lifeline-kafka", serve, sink);
-  if (!sink->has_caller) snprintf(error, error_bytes, "kafka: the system has no thread left");
-  return sink->has_caller;
-}
-
-static void end_caller(ll_sink *sink) {
-  if (!sink->has_caller) return;
-  sink->has_caller = false;
-  apart_end(&sink->calls);
-  pthread_join(sink->caller, NULL);
 }
 
 static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t error_bytes) {
@@ -438,11 +285,6 @@ static bool configure(ll_sink *sink, unsigned *in_flight, char *error, size_t er
 }
 
 static void free_sink(ll_sink *sink) {
-  end_caller(sink);
-  for (news *next, *told = take_news(sink, 0); told; told = next) {
-    next = told->next;
-    free(told);
-  }
   flight_destroy(&sink->flight);
   sink_security_free(&sink->security);
   sink_url_free(&sink->url);
@@ -469,9 +311,8 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
     return NULL;
   }
   kafka_threads_renew();
+  ll_low_fill(); /* librdkafka opens pipes whenever a broker becomes known */
   sink->host = host;
-  apart_calls_init(&sink->calls);
-  init_news(sink);
   sink_report_init(&sink->report, host);
   sink_incarnation_hex(host->incarnation, sink->incarnation);
   sink_header_text(host->host_name, sink->host_header);
@@ -481,7 +322,7 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   if (sink_url_parse(&sink->url, host->url, KAFKA_DEFAULT_PORT, error, error_bytes) &&
       load_security(sink, error, error_bytes) && configure(sink, &in_flight, error, error_bytes) &&
       sink_control_init(&sink->control, host, &sink->url, KAFKA_DEFAULT_CONTROL, error, error_bytes) &&
-      flight_init(&sink->flight, host, in_flight, error, error_bytes) && start_caller(sink, error, error_bytes)) {
+      flight_init(&sink->flight, host, in_flight, error, error_bytes)) {
     sink->overhead_bytes = overhead(sink);
     if (start(sink, error, error_bytes)) return sink;
   }
@@ -491,7 +332,7 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
 
 /* librdkafka reads password and certificates once per client. */
 static bool has_outdated_credentials(ll_sink *sink) {
-  if (sink->health == HEALTHY || flight_now_ms() < sink->look_at_ms) return false;
+  if (__atomic_load_n(&sink->health, __ATOMIC_ACQUIRE) == HEALTHY || flight_now_ms() < sink->look_at_ms) return false;
   sink->look_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
   return sink_security_version(&sink->security) != sink->credentials;
 }
@@ -500,20 +341,19 @@ static bool has_outdated_credentials(ll_sink *sink) {
  * in flight are sent again, and readers drop the duplicates. A producer without permission to write the topic is
  * replaced, too, and one that has trouble after its credentials have been renewed. */
 static bool replace_broken(ll_sink *sink) {
-  if (sink->fatal) {
-    if (!sink->alone)
+  if (__atomic_exchange_n(&sink->fatal, false, __ATOMIC_ACQ_REL)) {
+    if (!__atomic_load_n(&sink->alone, __ATOMIC_ACQUIRE))
       sink_report_state(&sink->report, LL_SINK_WARN, "kafka: the producer lost track of its batches and is replaced");
     stop(sink);
     sink->restart_at_ms = flight_now_ms() + RESTART_PAUSE_MS;
   }
-  if (sink->forbidden && sink->producer) {
+  if (__atomic_exchange_n(&sink->forbidden, false, __ATOMIC_ACQ_REL) && sink->producer) {
     stop(sink);
     sink->restart_at_ms = flight_now_ms() + FORBIDDEN_PAUSE_MS;
   }
-  sink->fatal = sink->forbidden = false;
   if (sink->producer && has_outdated_credentials(sink)) {
     stop(sink);
-    sink->health = UNREACHABLE; /* the next cause may be another one */
+    __atomic_store_n(&sink->health, UNREACHABLE, __ATOMIC_RELEASE); /* the next cause may be another one */
   }
   char error[256];
   if (!sink->producer && flight_now_ms() >= sink->restart_at_ms && !start(sink, error, sizeof error)) {
@@ -526,6 +366,19 @@ static bool replace_broken(ll_sink *sink) {
 static size_t kafka_max_batch_bytes(ll_sink *sink) {
   size_t producer = without_overhead(sink, sink->max_message_bytes), topic = sink_bound_most(&sink->bound);
   return producer < topic ? producer : topic;
+}
+
+static rd_kafka_resp_err_t produce(ll_sink *sink, uint64_t opaque, const uint8_t *batch, size_t bytes) {
+  const sink_signature *signing = &sink->security.signature;
+  char signature[SIGNATURE_TEXT_BYTES];
+  if (signing->on) sink_signature_of(signing, batch, bytes, signature);
+  return rd_kafka_producev(
+      sink->producer, RD_KAFKA_V_TOPIC(sink->url.name), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+      RD_KAFKA_V_KEY(sink->incarnation, INCARNATION_HEX_BYTES - 1), RD_KAFKA_V_VALUE((void *)batch, bytes),
+      RD_KAFKA_V_HEADER("lifeline-host", sink->host_header, -1),
+      RD_KAFKA_V_HEADER("lifeline-program", sink->program_header, -1), RD_KAFKA_V_OPAQUE((void *)(uintptr_t)opaque),
+      signing->on ? RD_KAFKA_VTYPE_HEADER : RD_KAFKA_VTYPE_END, /* ends the list if batches are not signed */
+      "lifeline-signature", (const void *)signature, (ssize_t)(sizeof signature - 1), RD_KAFKA_V_END);
 }
 
 static ll_sink_status busy(ll_sink *sink) {
@@ -552,19 +405,15 @@ static ll_sink_status kafka_send(ll_sink *sink, uint64_t token, const uint8_t *b
     return busy(sink);
   rd_kafka_resp_err_t code = produce(sink, ticket << 16 | slot, batch, bytes);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR || !flight_cancel(&sink->flight, slot, ticket)) return LL_SINK_OK;
-  if (code == RD_KAFKA_RESP_ERR__FATAL) on_fatal(sink, rd_kafka_fatal_error(sink->producer, NULL, 0));
+  if (code == RD_KAFKA_RESP_ERR__FATAL) on_fatal(sink, sink->producer);
   return code != RD_KAFKA_RESP_ERR__QUEUE_FULL && judge(sink, code) == LL_SINK_REFUSED ? LL_SINK_FAILED : busy(sink);
 }
 
 static void kafka_poll(ll_sink *sink, int timeout_ms) {
-  if (sink->shares_descriptors) ll_low_fill(); /* librdkafka opens pipes whenever a broker becomes known */
-  hear(sink, 0);
+  ll_low_fill();
   sink_report_tick(&sink->report);
-  if (replace_broken(sink) && sink->limit_outdated) {
-    sink->limit_outdated = false;
-    apart_call(&sink->calls, ask_for_limit, sink);
-  }
-  if (sink->stalled || !flight_idle(&sink->flight)) hear(sink, timeout_ms);
+  if (replace_broken(sink) && __atomic_exchange_n(&sink->limit_outdated, false, __ATOMIC_ACQ_REL)) ask_for_limit(sink);
+  if (sink->stalled || !flight_idle(&sink->flight)) flight_wait(&sink->flight, timeout_ms);
 }
 
 static void kafka_watch_control(ll_sink *sink) {
@@ -582,11 +431,9 @@ static bool kafka_reached(ll_sink *sink) {
 
 static void kafka_close(ll_sink *sink) {
   int timeout_ms = kafka_reached(sink) ? CLOSE_TIMEOUT_MS : CLOSE_UNREACHED_MS;
-  hear(sink, 0);
   sink_report_close(&sink->report);
   sink_control_close(&sink->control);
   stop(sink);
-  end_caller(sink);
   for (int64_t end_ms = flight_now_ms() + timeout_ms; flight_now_ms() < end_ms;) {
     if (__atomic_load_n(&sink->buried, __ATOMIC_ACQUIRE) == 0 && flight_idle(&sink->flight) &&
         sink_control_join(&sink->control, 0)) {

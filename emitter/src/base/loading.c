@@ -15,6 +15,11 @@ void ll_loading_end(void) {
   pthread_mutex_unlock(&loading);
 }
 
+void ll_loading_renew(void) {
+  static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  loading = fresh;
+}
+
 void ll_loading_before_fork(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
@@ -28,7 +33,6 @@ void ll_loading_after_fork_in_parent(void) {
 }
 
 void ll_loading_after_fork_in_child(void) {
-  static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-  if (!held) loading = fresh; /* its owner is a thread of the parent */
+  if (!held) ll_loading_renew(); /* its owner is a thread of the parent */
   ll_loading_after_fork_in_parent();
 }

@@ -12,4 +12,7 @@ void ll_loading_before_fork(void);
 void ll_loading_after_fork_in_parent(void);
 void ll_loading_after_fork_in_child(void);
 
+/* In a child without threads that load. */
+void ll_loading_renew(void);
+
 #endif

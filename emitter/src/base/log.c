@@ -1,5 +1,6 @@
 #include "log.h"
 
+#include "apart.h"
 #include "lock.h"
 
 #include <errno.h>
@@ -78,8 +79,9 @@ static void clean(char *text) {
   }
 }
 
-void ll_log_write(const ll_log_line *line) {
+static void write_line(void *ctx) {
   static const char *const names[] = {"error", "warning"};
+  const ll_log_line *line = ctx;
   char text[sizeof line->text + 32];
   if (log_function != NULL) {
     log_function(log_ctx, line->level, line->text);
@@ -89,6 +91,10 @@ void ll_log_write(const ll_log_line *line) {
   int length = snprintf(text, sizeof text, "lifeline: %s: %s\n", names[line->level], line->text);
   write_quietly(text, (size_t)length);
   errno = error;
+}
+
+void ll_log_write(ll_log_line *line) {
+  ll_call_for_program(write_line, line);
 }
 
 /* The latest line of a full queue is replaced. */

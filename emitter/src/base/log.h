@@ -20,7 +20,7 @@ typedef struct ll_log_line {
 /* Whether lines wait, with the lock held; takes the first of them: false if there is none. */
 bool ll_log_waits(void);
 bool ll_log_take(ll_log_line *line);
-void ll_log_write(const ll_log_line *line);
+void ll_log_write(ll_log_line *line);
 
 /* In a forked child: the waiting lines are the parent's. */
 void ll_log_forget(void);

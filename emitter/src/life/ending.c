@@ -1,5 +1,6 @@
 #include "ending.h"
 
+#include "base/apart.h"
 #include "base/process.h"
 #include "life.h"
 #include "sink/plugin.h"
@@ -27,8 +28,12 @@ void ll_ending_begin(void) {
 /* The kernel counts the main thread until the process ends. Without /proc this is unknown, and false. */
 static bool only_ours_are_left(void) {
   struct stat tasks; /* a directory for each thread, beside . and .. */
-  uint32_t ours = load_acquire(&ll_the_life.threads) + ll_sink_threads();
+  uint32_t ours = load_acquire(&ll_the_life.threads) + ll_apart_threads() + ll_sink_threads();
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 2 + 1 + ours;
+}
+
+bool ll_ending_has_begun(void) {
+  return begun == getpid();
 }
 
 /* A child of clone(2), _Fork(3) or vfork-like calls ends without libc's exit handlers: it has its parent's, and its
@@ -36,7 +41,7 @@ static bool only_ours_are_left(void) {
 static void *end_process(void *unused) {
   (void)unused;
   ll_tls_inside = 0; /* exit handlers of the program emit, too */
-  if (begun == getpid() && status == 0) exit(0);
+  if (ll_ending_has_begun() && status == 0) exit(0);
   ll_shutdown(LL_AS_AT_EXIT);
   _exit(status);
 }

@@ -4,13 +4,18 @@
 #ifndef LIFELINE_ENDING_H
 #define LIFELINE_ENDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Called by the harvester. Looks, at most once in a while, whether only threads of this library are left; then a new
- * thread ends the process as its last thread would have. Returns when to call again. */
+/* Called by one thread of the library, which has the program's descriptors. Looks, at most once in a while, whether
+ * only threads of this library are left; then a new thread ends the process as its last thread would have. Returns when
+ * to call again. */
 uint64_t ll_ending_look(void);
 
 /* Called at load and in a child of fork(3), which have an ordinary main thread. Async-signal-safe. */
 void ll_ending_begin(void);
+
+/* Whether it was called in this process: not in a child of clone(2) or _Fork(3). */
+bool ll_ending_has_begun(void);
 
 #endif

@@ -1,4 +1,5 @@
 /* The harvester: the thread that seals and sends this process's batches. */
+#include "base/apart.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "ending.h"
@@ -27,6 +28,7 @@
 static ll_life *const life = &ll_the_life;
 static ll_emitter *const emitter = &ll_the_emitter;
 static uint64_t recovery_deadline_ns; /* for recovering earlier runs; UINT64_MAX until the end of this one */
+static bool is_apart;                 /* then its other thread looks at the end of the program */
 static bool recovering;               /* a recovery thread is running; guarded by the lock */
 static uint32_t forks_seen;           /* by the latest recovery, which */
 static uint64_t recovered_ns;         /* began at that time */
@@ -179,6 +181,7 @@ static void drain_spool(void) {
 static void *recover_earlier_runs(void *unused) {
   (void)unused;
   ll_tls_inside = 1;
+  ll_apart_is_here();
   char why[512];
   bool again = recovered_before; /* what the first one has reported is not reported again */
   unsigned troubles = again;
@@ -245,7 +248,7 @@ static void run(ll_loss *loss) {
     if (control != NULL) ll_control_apply(control, ll_monotonic_ns(), ll_resolution_control, NULL);
     ll_triggers_tick();
     ll_resolution_tick();
-    uint64_t end_look_ns = ll_ending_look();
+    uint64_t end_look_ns = is_apart ? UINT64_MAX : ll_ending_look();
     if (ll_monotonic_ns() >= due_ns) reap();
     if (ll_monotonic_ns() >= ll_summary_due_ns()) report_summaries(LL_REPORT_DUE);
     uint32_t behind = follow_sessions();
@@ -354,6 +357,7 @@ static void *harvester(void *unused) {
   (void)unused;
   ll_tls_inside = 1;
   pthread_setname_np(pthread_self(), "lifeline");
+  is_apart = ll_apart_begin(ll_ending_look);
   ll_pool_replenish(&emitter->store); /* before opening the sink, which may resolve names */
   ll_triggers_begin(life->config.activations.triggers);
   int error = ll_streams_open();
@@ -372,6 +376,7 @@ static void *harvester(void *unused) {
   life->flush_done = life->flush_wanted;
   ll_tell_news();
   ll_unlock(&before);
+  ll_apart_end();
   __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   return NULL;
 }

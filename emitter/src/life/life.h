@@ -21,6 +21,7 @@ typedef struct ll_life {
   ll_streams_end end;             /* what the shutdown left undelivered, and where */
   uint32_t threads;               /* of the library, without the sinks' */
   uint32_t forks;                 /* children forked so far */
+  bool alone;                     /* without a harvester: see stray.h */
   sigset_t signals;               /* blocked by the thread that started the emitter */
   uint32_t news; /* futex word: changes, with the lock held, with each of the above and when the recovery ends */
 } ll_life;

@@ -1,11 +1,14 @@
 /* Lifecycle of the emitter: started once, by the first caller; stopped once; restarted in a forked child. */
 #include "base/futex.h"
+#include "base/loading.h"
 #include "base/log.h"
+#include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
 #include "ring/producer.h"
 #include "session.h"
 #include "sink/destination.h"
+#include "stray.h"
 #include "summary/summary.h"
 
 #include <errno.h>
@@ -103,8 +106,10 @@ static int start_incarnation(void) {
   life->end = (ll_streams_end){.left = LL_LEFT_NOTHING};
   life->flush_wanted = life->flush_done = 0;
   ll_streams_start(&config->streams);
+  life->alone = !ll_ending_has_begun() && !ll_stray_may_start_threads();
+  emitter->policy = life->alone ? LL_DROP_NEWEST : config->policy;
   store_release(&emitter->sensitive->alive, 1);
-  error = ll_harvester_start();
+  error = life->alone ? 0 : ll_harvester_start();
   if (error == 0) return 0;
   ll_log(LL_LOG_ERROR,
          "the emitter's thread cannot be started; the program continues, and its events are counted as dropped");
@@ -127,7 +132,6 @@ static int start(const ll_options *options) {
     return 0;
   }
   emitter->clock = life->config.clock;
-  emitter->policy = life->config.policy;
   emitter->block_timeout_ms = life->config.block_timeout_ms;
   ll_producers_make_key();
   emitter->sensitive = ll_fork_sensitive_memory();
@@ -154,6 +158,7 @@ static void restart_in_child(void) {
     return;
   }
   ll_lock_renew();
+  ll_loading_renew();
   emitter->signal = emitter->sleeping = emitter->room = emitter->waiting_for_room = 0;
   ll_saved_state before;
   ll_lock(&before);
@@ -200,7 +205,7 @@ int ll_init(const ll_options *options) {
   }
   if (error == 0 && load_relaxed(&emitter->state) == LL_EMITTER_ON) {
     uint64_t deadline_ns = from_now(OPEN_WAIT_MS);
-    while (!life->opened && wait_until(&before, deadline_ns)) {
+    while (!life->opened && !life->alone && wait_until(&before, deadline_ns)) {
     }
     if (life->opened) error = life->open_error;
   }
@@ -215,6 +220,7 @@ static bool is_running(void) {
 
 int ll_flush(unsigned timeout_ms) {
   if (!is_running()) return 0;
+  if (life->alone) return ETIMEDOUT;
   uint64_t deadline_ns = from_now(timeout_ms);
   ll_saved_state before;
   ll_lock(&before);
@@ -231,7 +237,9 @@ int ll_flush(unsigned timeout_ms) {
 static void report_left(void) {
   uint32_t batches = life->stopped ? life->end.undelivered : ll_streams_in_flight();
   char what[80] = "the sink does not close; events that it did not accept";
-  if (life->stopped && batches == 0)
+  if (life->alone)
+    snprintf(what, sizeof what, "a child of clone or _Fork has no thread that sends its events; they");
+  else if (life->stopped && batches == 0)
     snprintf(what, sizeof what, "there is no room for a batch of the last events; they");
   else if (batches > 0)
     snprintf(what, sizeof what, "events are not acknowledged yet (%u batch%s); they", batches, batches > 1 ? "es" : "");
@@ -264,8 +272,9 @@ int ll_shutdown(unsigned timeout_ms) {
     store_release(&life->stop_deadline_ns, from_now(timeout_ms));
     store_release(&life->stop_wanted, 1);
     ll_wake_harvester();
+    if (life->alone) ll_producers_close();
   }
-  while (!life->stopped && wait_until(&before, deadline_ns)) {
+  while (!life->stopped && !life->alone && wait_until(&before, deadline_ns)) {
   }
   bool left = !life->stopped || life->end.left != LL_LEFT_NOTHING;
   if (left) report_left();

@@ -1,5 +1,6 @@
 #include "route.h"
 
+#include "base/apart.h"
 #include "base/atomics.h"
 #include "base/crash_point.h"
 #include "base/log.h"
@@ -18,6 +19,7 @@ _Static_assert(LL_SLOTS_MAX <= LL_REPLAY_TOKEN, "a token names the slot in its l
 
 static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message) {
   const ll_route *route = ctx;
+  ll_apart_is_here();
   if (!route->setup.silent) ll_log((ll_log_level)level, "%s", message);
 }
 

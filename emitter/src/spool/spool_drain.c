@@ -1,5 +1,6 @@
 #include "spool_drain.h"
 
+#include "base/apart.h"
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -29,6 +30,7 @@ typedef struct carrier {
 
 static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message) {
   (void)ctx;
+  ll_apart_is_here();
   ll_log((ll_log_level)level, "%s", message);
 }
 

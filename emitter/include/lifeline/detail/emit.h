@@ -99,7 +99,8 @@ typedef struct __attribute__((aligned(64))) ll_producer {
 
 /* Nonzero while this thread runs code of the library that may make system calls: always in the library's own threads,
  * otherwise while it holds the lock or logs. An interposer of I/O functions must not measure these calls, and sets it
- * in threads that such threads create. */
+ * in threads that such threads create, with the bit below: the thread's descriptors are not the program's. */
+#define LL_INSIDE_APART 0x80000000u
 LL_API extern __thread uint32_t ll_tls_inside __attribute__((tls_model("initial-exec")));
 
 /* The calling thread's producer on the default route; NULL before the thread's first event on it. */
