@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,21 +65,26 @@ func runDemo(t *testing.T, output string, settings ...string) string {
 	if picture, err := os.ReadFile(filepath.Join(output, "lifelines.svg")); err != nil || !strings.Contains(string(picture), "<svg") {
 		t.Errorf("no picture: %v", err)
 	}
-	expectPage(t, demo.Stdout(), output)
+	expectPage(t, demo.Stdout(), output, !slices.Contains(settings, "PICTURE=no"))
 	expectNothingLeft(t, demo, output)
 	return demo.Stdout()
 }
 
 var page = regexp.MustCompile(`(?m)^page: +http://(127\.0\.0\.1:\d+)/ while this runs: build/emitter/bin/lifeline view --listen (127\.0\.0\.1:\d+) (.+)$`)
 
-// expectPage checks that the demo says how to open its page again, and that there is a picture of it where there is a browser.
-func expectPage(t *testing.T, said, output string) {
+// expectPage checks that the demo says how to open its page again, and that there is a picture of it where one is wanted and there is
+// a browser.
+func expectPage(t *testing.T, said, output string, pictured bool) {
 	t.Helper()
 	if again := page.FindStringSubmatch(said); again == nil || again[1] != again[2] || again[3] != output+"/data/archive" {
 		t.Errorf("how to open the page again is %q in:\n%s", again, said)
 	}
 	picture, err := os.ReadFile(filepath.Join(output, "page.png"))
-	if _, none := exec.LookPath("chromium"); none != nil {
+	if !pictured {
+		if err == nil {
+			t.Error("a picture that is not wanted was taken")
+		}
+	} else if _, none := exec.LookPath("chromium"); none != nil {
 		if !strings.Contains(said, "no picture of the page: chromium is not installed") {
 			t.Errorf("the missing picture is not explained:\n%s", said)
 		}
@@ -95,12 +101,12 @@ func TestTheDemoNamesTheStepThatWasSlowedDown(t *testing.T) {
 	for range 4 {
 		harness.RandomFileIn(t, files, 8_000_000)
 	}
-	for _, demo := range []struct{ broker, slow, stages string }{
-		{"nats", "disk-write", "disk-write|disk.write"}, {"kafka", "network", "network"},
+	for _, demo := range []struct{ broker, slow, stages, picture string }{
+		{"nats", "disk-write", "disk-write|disk.write", "yes"}, {"kafka", "network", "network", "no"},
 	} {
 		t.Run(demo.slow+" on "+demo.broker, func(t *testing.T) {
 			said := runDemo(t, harness.MemoryDirFor(t, 1<<30), "BROKER="+demo.broker, "SLOW="+demo.slow, "SLOW_MB_PER_S=4",
-				"SIZE=32M", "FROM="+files)
+				"SIZE=32M", "FROM="+files, "PICTURE="+demo.picture)
 			answer := bottleneck.FindString(said)
 			if !regexp.MustCompile(`^bottleneck: (` + demo.stages + `)\b`).MatchString(answer) {
 				t.Errorf("slowed down was %s, the answer is %q:\n%s", demo.slow, answer, said)
@@ -148,7 +154,7 @@ func TestTheDiskOfAnUnmodifiedServerIsFound(t *testing.T) {
 	if rows := regexp.MustCompile(`(?m)^  /\S+/slow/file[0-2] +\d+`).FindAllString(said, -1); len(rows) != 3 {
 		t.Errorf("reads of %d files were switched on instead of 3:\n%s", len(rows), said)
 	}
-	expectPage(t, said, output)
+	expectPage(t, said, output, true)
 	expectNothingLeft(t, demo, output)
 }
 
