@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +51,8 @@ final class WorkerProcess implements AutoCloseable {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     long addresses = JVM_ADDRESSES + (long) (DUCKDB_ADDRESSES * setup.memoryBytes());
     long heap = (long) (HEAP * setup.memoryBytes());
-    List<String> command = Stream.of("sh", "-c", LIMITS.formatted(addresses >> 10), "sh", java, "-Xmx" + heap, "-Xss1m",
+    String limits = String.format(Locale.ROOT, LIMITS, addresses >> 10);
+    List<String> command = Stream.of("sh", "-c", limits, "sh", java, "-Xmx" + heap, "-Xss1m",
         "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=48m", "-XX:MaxMetaspaceSize=160m",
         "-XX:CompressedClassSpaceSize=64m", "-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError",
         "-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null", "-XX:+DisplayVMOutputToStderr", "-cp",
