@@ -34,13 +34,16 @@ static const struct row {
   int error;           /* of the call; IS_LIMIT */
   unsigned long value; /* flags that the call must have; the limit */
   bool mute;           /* no line can be written either */
+  long also;           /* number of another refused call, or 0 */
 } rows[] = {
 #define ROW(name, what, error, value)                                                                                  \
-  { name, what, error, value, false }
+  { name, what, error, value, false, 0 }
 #define CALL(name) ROW(#name, SYS_##name, EPERM, 0), ROW(#name " as on an older kernel", SYS_##name, ENOSYS, 0)
 #define LIMIT(name, value) ROW(#name " " #value, name, IS_LIMIT, value)
     CALL(memfd_create),
     CALL(clone3),
+    CALL(close_range),
+    {"a table of descriptors", SYS_close_range, EPERM, 0, false, SYS_unshare},
     CALL(membarrier),
     CALL(madvise),
     CALL(fallocate),
@@ -74,7 +77,7 @@ static const struct row {
     LIMIT(RLIMIT_NOFILE, 3),
     LIMIT(RLIMIT_NOFILE, 4),
     LIMIT(RLIMIT_NOFILE, 5),
-    {"RLIMIT_FSIZE as large as the output", RLIMIT_FSIZE, IS_LIMIT, sizeof "the result is 42", true},
+    {"RLIMIT_FSIZE as large as the output", RLIMIT_FSIZE, IS_LIMIT, sizeof "the result is 42", true, 0},
     LIMIT(RLIMIT_FSIZE, 4096),
     LIMIT(RLIMIT_FSIZE, 1 << 20),
     LIMIT(RLIMIT_MEMLOCK, 0),
@@ -100,12 +103,13 @@ static void tick_off(const llb_event *event, void *ctx) {
 
 static void a_program_has_its_result_and_its_events_an_account(void **state) {
   const struct row *row = *state;
-  char what[16], first[16], second[32], output[200];
+  char what[16], first[16], second[32], also[16], output[200];
   snprintf(what, sizeof what, "%ld", row->what);
   snprintf(first, sizeof first, "%d", row->error);
   snprintf(second, sizeof second, "%lu", row->value);
+  snprintf(also, sizeof also, "%ld", row->also);
   bool limit = row->error == IS_LIMIT;
-  const char *const program[] = {"refused", limit ? "limit" : "call", what, limit ? second : first, second, NULL};
+  const char *const program[] = {"refused", limit ? "limit" : "call", what, limit ? second : first, second, also, NULL};
   snprintf(output, sizeof output, "%s/said", directory.path);
   int status = test_wait(test_start(program, output));
   const char *said = test_text_of(output);

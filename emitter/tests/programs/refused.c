@@ -1,6 +1,7 @@
-/* A program to which the kernel refuses something: refused call NUMBER ERRNO [FLAGS], where the fourth argument of the
- * call must have one of the flags, or refused limit RESOURCE VALUE. It prints its result, emits the serial
- * numbers from 1 to EVENTS and exits with 5, whatever happens to the events. */
+/* A program to which the kernel refuses something: refused call NUMBER ERRNO [FLAGS [SECOND]], where the fourth
+ * argument of the call must have one of the flags, and SECOND is the number of another one, or refused limit RESOURCE
+ * VALUE. It prints its result, emits the serial numbers from 1 to EVENTS and exits with 5, whatever happens to the
+ * events. */
 #include <lifeline/lifeline.h>
 
 #include <linux/filter.h>
@@ -39,12 +40,13 @@ static int refuse_more(int resource, unsigned long value) {
 
 int main(int argc, char **argv) {
   unsigned long values[4] = {0};
-  for (int i = 2; i < argc && i < 5; i++)
+  for (int i = 2; i < argc && i < 6; i++)
     values[i - 2] = strtoul(argv[i], NULL, 0);
   int failed = argc < 4 ? 96
                : strcmp(argv[1], "call") == 0
                    ? refuse_call((unsigned)values[0], (unsigned)values[1], (unsigned)values[2])
                    : refuse_more((int)values[0], values[1]);
+  if (failed == 0 && values[3] != 0) failed = refuse_call((unsigned)values[3], (unsigned)values[1], 0);
   if (failed != 0) return failed;
   puts("the result is 42");
   fflush(stdout); /* before the library's lines, which may reach a limit of the file */
