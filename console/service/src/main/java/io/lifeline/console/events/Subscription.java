@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 public final class Subscription implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
   private static final long POLL_MS = 500;
+  private static final long CLOCKS_MS = 1000; // by which the broker's clock may be behind
 
   private final EventLog log;
   private final Start start;
@@ -22,6 +23,8 @@ public final class Subscription implements AutoCloseable {
   private final EventSelector selector;
   private final EventJson json = new EventJson();
   private final Thread thread = new Thread(this::run, "lifeline-subscription");
+  private final long begunMs = System.currentTimeMillis();
+  private final boolean wasLive;
   /** Number of the next event; -1 until the log has read old batches. */
   private long next = -1;
   private boolean isSkipping;
@@ -31,14 +34,15 @@ public final class Subscription implements AutoCloseable {
     this.start = start;
     this.queue = queue;
     this.selector = new EventSelector(filter);
-    if (log.isLive()) {
+    this.wasLive = log.isLive();
+    if (wasLive) {
       next = first(log.next());
     }
   }
 
   /**
-   * Starts to fill the queue: with all events that are added to the log from now on, at least, but for those that were
-   * waiting at the broker when the console started.
+   * Starts to fill the queue: with all events that are added to the log from now on, at least. While the log is still
+   * reading what was waiting at the broker, with those that the broker stored from now on.
    */
   public static Subscription start(EventLog log, EventFilter filter, Start start, EventQueue queue) {
     Subscription subscription = new Subscription(log, filter, start, queue);
@@ -88,10 +92,14 @@ public final class Subscription implements AutoCloseable {
       queue.gap(new EventQueue.Gap("the event " + after + " is of an earlier run of the console: events since then may"
           + " be missing here, and the archive has them", null));
     }
-    if (start.history() == null) {
-      return now;
+    if (start.history() != null) {
+      return since(System.currentTimeMillis() - start.history().toMillis());
     }
-    long sinceMs = System.currentTimeMillis() - start.history().toMillis();
+    return wasLive ? now : Math.min(now, since(begunMs - CLOCKS_MS));
+  }
+
+  /** Returns the number of the first event that the broker stored since then. */
+  private long since(long sinceMs) {
     long completeMs = log.completeSinceMs();
     if (completeMs > sinceMs) {
       queue.gap(new EventQueue.Gap("the console's memory has all events since "

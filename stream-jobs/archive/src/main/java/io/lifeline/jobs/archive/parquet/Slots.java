@@ -50,13 +50,16 @@ public final class Slots {
     return names;
   }
 
-  /** Returns SQL for the field's value, from its column in a shared file. */
+  /**
+   * Returns SQL for the field's value, from its column in a shared file. A condition on the value may be evaluated for
+   * rows of other types, too, before the one that leaves these out: what is no such value there is NULL, not an error.
+   */
   public static String value(FieldType type, String column) {
     return switch (type) {
       case U64 -> Sql.unsigned(column);
       case BOOL -> "(" + column + " <> 0)";
-      case BYTES -> "unhex(" + column + ")";
-      default -> column + "::" + Sql.type(type);
+      case BYTES -> "TRY(unhex(" + column + "))";
+      default -> "TRY_CAST(" + column + " AS " + Sql.type(type) + ")";
     };
   }
 }

@@ -228,6 +228,26 @@ class ArchiveDatabaseTest {
         .containsExactly("DOUBLE DOUBLE DOUBLE DOUBLE 18446744073709551615");
   }
 
+  /** Rare types share columns, and the database evaluates conditions in an order of its own. */
+  @Test
+  void conditionsOnFieldsMeetNoValuesOfOtherTypes() throws Exception {
+    EventType narrow = EventType.named("narrow").field("u", FieldType.U32).field("i", FieldType.I32)
+        .field("f", FieldType.F32).field("b", FieldType.BYTES).field("k", FieldType.BOOL)
+        .field("w", FieldType.U64).build();
+    EventType wide = EventType.named("wide").field("a", FieldType.I64).field("b", FieldType.I64)
+        .field("c", FieldType.F64).field("d", FieldType.STRING).field("e", FieldType.I64)
+        .field("f", FieldType.I64).build();
+    rareRows = 10;
+    archive(Archives.batch(EMITTER, 1)
+        .event(wide, 1, -1L, Long.MIN_VALUE, 1e300, "no bytes", 2L, Long.MIN_VALUE)
+        .event(narrow, 2, 5, -5, 0.5f, new byte[] {1}, true, -1L)
+        .event(wide, 3, -1L, Long.MIN_VALUE, 1e300, "no bytes", 2L, Long.MIN_VALUE));
+    for (String condition : List.of("u = 5", "i = -5", "f = 0.5", "b = '\\x01'::BLOB", "k", "w = 18446744073709551615",
+        "u > 4", "f < 1", "octet_length(b) = 1", "u = 5 AND i = -5 AND f = 0.5 AND b <> 'x'::BLOB")) {
+      assertThat(query("SELECT count(*) FROM narrow WHERE " + condition)).as(condition).containsExactly("1");
+    }
+  }
+
   /** Bytes are BLOBs there, and text in shared files. */
   @Test
   void sessionsAreFoundInFilesWithOneTypeToo() throws Exception {
