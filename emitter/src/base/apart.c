@@ -9,20 +9,23 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CLOSE_RANGE_UNSHARE_FLAG = 1 << 1 };
+enum { CLOSE_RANGE_UNSHARE_FLAG = 1 << 1, MOST_DESCRIPTORS = 1 << 20 };
 
-/* Kernels before 5.9 have no close_range. */
+/* Kernels before 5.9 have no close_range. A copy that stays open would keep a pipe of the program's from its end. */
 static bool close_copies(void) {
-  if (unshare(CLONE_FILES) != 0) return false;
+  struct rlimit limit = {0, 0};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || unshare(CLONE_FILES) != 0) return false;
   DIR *all = LL_HOLDING_LOW(opendir("/proc/thread-self/fd"));
   for (struct dirent *one; all != NULL && (one = readdir(all)) != NULL;)
     if (one->d_name[0] != '.' && atoi(one->d_name) != dirfd(all)) close(atoi(one->d_name));
-  if (all == NULL) return false;
-  closedir(all);
+  for (rlim_t fd = 0; all == NULL && fd < limit.rlim_cur && fd < MOST_DESCRIPTORS; fd++)
+    close((int)fd);
+  if (all != NULL) closedir(all);
   return true;
 }
 

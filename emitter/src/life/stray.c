@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +23,7 @@ static void *take_locks(void *unused) {
 
 static int try_out(void) {
   pthread_t thread;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may wait for a lock, and has copies of the program's descriptors */
   free(malloc(1));
   return pthread_create(&thread, NULL, take_locks, NULL) != 0 || pthread_join(thread, NULL) != 0;
 }
