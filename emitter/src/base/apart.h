@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 /* Gives the calling thread, whose signals are blocked, a table in which 0 to 2 refuse to be read or written. False
- * where the system has no thread or no table left, or forbids one: the thread keeps the program's. Once per process.
- * The other thread calls `look` at once, and again at the monotonic time that it returns. */
+ * where the system has no thread or no table left, or forbids one, or under ThreadSanitizer: the thread keeps the
+ * program's. Once per process. The other thread calls `look` at once, and again at the monotonic time that it returns.
+ */
 bool ll_apart_begin(uint64_t (*look)(void));
 
 /* From now on nothing is called with the program's descriptors any more. */

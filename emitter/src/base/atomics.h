@@ -12,9 +12,11 @@
 #ifndef __SANITIZE_THREAD__
 __attribute__((weak, visibility("default"))) void __tsan_acquire(void *word);
 __attribute__((weak, visibility("default"))) void __tsan_release(void *word);
+#define ll_is_watched_by_tsan (__tsan_acquire != NULL)
 #define ll_has_acquired(word) (__tsan_acquire != NULL ? __tsan_acquire((void *)(word)) : (void)0)
 #define ll_will_release(word) (__tsan_release != NULL ? __tsan_release((void *)(word)) : (void)0)
 #else
+#define ll_is_watched_by_tsan true
 #define ll_has_acquired(word) ((void)0)
 #define ll_will_release(word) ((void)0)
 #endif
