@@ -216,8 +216,8 @@ LL_API void ll_stats(ll_statistics *statistics);
 /* Registers a function that reports what the program itself has summed up, at the moments at which the library reports
  * summaries: at the end of their intervals (10 s unless a rule sets a shorter one, once there is any), at ll_flush, and
  * at the end. It runs on the library's thread, so that a program that hangs is reported, too, where the program's
- * descriptors are not valid. It may call ll_emit, ll_emit_values and ll_event_is_on, must not block, and gets the number of nanoseconds per tick of
- * ll_operation.began. NULL removes it; a call in progress may still be running then.
+ * descriptors are not valid. It may call ll_emit, ll_emit_values and ll_event_is_on, must not block, and gets the
+ * number of nanoseconds per tick of ll_operation.began. NULL removes it; a call in progress may still be running then.
  *
  *   threads    any
  *   ownership  ctx must live as long as the process; a forked child keeps both
@@ -260,8 +260,8 @@ static inline void ll_stats(ll_statistics *statistics) {
  * emit or at ll_init, one that logs, and one while it delivers what earlier runs left; sinks have threads of their own.
  * Where the system allows it (close_range or unshare), their descriptors are in a table of their own, not in the
  * program's. The library installs no signal handler, never ends the process, and prints only one line per error to
- * stderr, or passes it to the log callback, which is called with the program's descriptors. A line for which stderr, a pipe that
- * nobody reads, has no room is lost. A thread of asynchronous cancel type may not call the library.
+ * stderr, or passes it to the log callback, which is called with the program's descriptors. A line for which stderr, a
+ * pipe that nobody reads, has no room is lost. A thread of asynchronous cancel type may not call the library.
  *
  * Change of user. setuid and its like make the system call in every thread, the library's too, and libc aborts the
  * program if it succeeds in one and fails in another. Capabilities belong to threads: a program that keeps some over a
@@ -283,7 +283,8 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - fork, with or without threads: the child becomes an emitter of its own at its first event, with connections of its
  *    own; the parent's events are sent once, by the parent. A child that execs at once leaves nothing behind. A fork
  *    during the emitter's start waits until its libraries are loaded;
- *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, which nobody
+ *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, which
+ * nobody
  *    would release. Then the child cannot start threads: its events stay in its ring file, for the next start or
  *    lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
  *  - vfork, posix_spawn: no effect, since nothing may be called between them and exec;
