@@ -283,10 +283,9 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - fork, with or without threads: the child becomes an emitter of its own at its first event, with connections of its
  *    own; the parent's events are sent once, by the parent. A child that execs at once leaves nothing behind. A fork
  *    during the emitter's start waits until its libraries are loaded;
- *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, which
- * nobody
- *    would release. Then the child cannot start threads: its events stay in its ring file, for the next start or
- *    lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
+ *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment. Then the
+ *    child cannot start threads, which its first event takes up to a second to find out: its events stay in its ring
+ *    file, for the next start or lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
  *  - vfork, posix_spawn: no effect, since nothing may be called between them and exec;
  *  - exec: the rings stay in their file. The new program sends them if it is the same program, and an emitter;
  *    otherwise lifeline-recover does after the process has ended. Call ll_flush before, to send them now and to keep

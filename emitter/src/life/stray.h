@@ -1,6 +1,6 @@
 /* A child that no fork handler has seen, of clone(2) or _Fork(3): threads of its parent, the library's too, may have
- * held locks of libc, and nobody releases the copies. pthread_create would wait for them without end. Such a child gets
- * no harvester: its events stay in its ring file, for recovery. */
+ * held locks of libc, and nobody releases the copies. pthread_create would wait for them without end. A child of
+ * which that is true gets no harvester: its events stay in its ring file, for recovery. */
 #ifndef LIFELINE_STRAY_H
 #define LIFELINE_STRAY_H
 
