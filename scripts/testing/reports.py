@@ -135,8 +135,8 @@ def ctest_again(build, report, _log):
 
 def go(folder, options, log):
     """The events of `go test -json`. A test with subtests counts through them; a package that fails without a failing
-    test (it does not compile, it panics outside of one) is a failure too. The reason is what a test said last. A test that gave
-    itself the attribute tag=system is a system test, with its subtests."""
+    test (it does not compile, it panics outside of one) is a failure too. The reason is what a test last said of wrong books, or
+    at all. A test that gave itself the attribute tag=system is a system test, with its subtests."""
     ends, outputs, broken_packages, parents, system, begun = {}, {}, set(), set(), set(), set()
     for line in log.read_text(errors="replace").splitlines():
         event = _go_event(line)
@@ -164,7 +164,8 @@ def go(folder, options, log):
         if action == "fail" and not failed_below:
             messages = [match[1] for text in outputs.get((package, test), []) if (match := GO_MESSAGE.match(text))]
             said = [text for (p, t), texts in outputs.items() for text in texts if p == package and (t or top).split("/")[0] == top]
-            counts.failures.append(Failure(f"{package} {test}", shortened(messages[-1]) if messages else "", "".join(said), group))
+            reasons = [message for message in messages if "wrong books" in message] or messages
+            counts.failures.append(Failure(f"{package} {test}", shortened(reasons[-1]) if reasons else "", "".join(said), group))
         elif action == "pass":
             counts.succeed(group)
         elif action == "skip":

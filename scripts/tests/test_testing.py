@@ -245,6 +245,13 @@ class Reports(InAFolder):
         counts = reports.go("loadgen", "", self.written("log", "\n".join(map(json.dumps, events))))
         self.assertEqual(["p TestA", "p TestB: began and did not end"], list(map(str, counts.failures)))
 
+    def test_wrong_books_are_the_reason_whatever_a_go_test_said_after_them(self):
+        said = ["    a_test.go:3: wrong books: missing=4\n", "    a_test.go:4: 173 s: done\n"]
+        events = [{"Action": "output", "Package": "p", "Test": "TestA", "Output": line} for line in said]
+        counts = reports.go("loadgen", "", self.written("log", "\n".join(map(json.dumps, events + [
+            {"Action": "fail", "Package": "p", "Test": "TestA"}]))))
+        self.assertEqual(["p TestA: wrong books: missing=4"], list(map(str, counts.failures)))
+
     def test_what_a_go_parent_says_counts_for_its_subtests(self):
         events = [{"Action": "attr", "Package": "p", "Test": "TestA", "Key": "tag", "Value": "system"},
                   {"Action": "fail", "Package": "p", "Test": "TestA/x"},
