@@ -130,7 +130,7 @@ abstract class Task implements Runnable {
           LOG.warn("{}: {}; trying again from the last checkpoint", name, cause);
         }
         pause(RETRY_MS);
-      } catch (FatalException | RuntimeException | Error e) {
+      } catch (Throwable e) { // a library may throw a checked exception that it does not declare
         status = "failed: " + e.getMessage();
         LOG.error("{}: cannot go on: {}", name, e.toString());
         LOG.debug("{}", name, e);

@@ -133,7 +133,7 @@ final class ArchiveLoop implements Runnable {
         return;
       } catch (IOException | KafkaException e) {
         pauseMs = waitFor(e, pauseMs);
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) { // a library may throw a checked exception that it does not declare
         fail(e);
         return;
       }

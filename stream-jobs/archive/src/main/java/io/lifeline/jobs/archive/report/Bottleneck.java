@@ -31,6 +31,9 @@ public record Bottleneck(String group, long intervalNs, Answer answer) {
   }
 
   private static String use(Answer.Part part) {
+    if (Double.isNaN(part.use())) {
+      return part.component() + " unknown";
+    }
     double threads = part.threads();
     String of = threads == 0 ? "unknown threads" : threads == 1 ? "1 thread"
         : String.format(Locale.ROOT, threads == Math.rint(threads) ? "%.0f threads" : "%.1f threads", threads);

@@ -201,7 +201,9 @@ final class EventViews {
   /** Returns the value as JSON, which represents infinities, NaN and bytes as text. */
   private static String jsonValue(FieldType type, String value) {
     if (type.isFloating()) {
-      return "CASE WHEN isfinite(" + value + ") THEN to_json(" + value + ") ELSE to_json(" + value + "::VARCHAR) END";
+      // to_json makes a DOUBLE of a FLOAT, and 0.10000000149011612 of 0.1.
+      String number = type == FieldType.F32 ? value + "::VARCHAR::JSON" : "to_json(" + value + ")";
+      return "CASE WHEN isfinite(" + value + ") THEN " + number + " ELSE to_json(" + value + "::VARCHAR) END";
     }
     return type == FieldType.BYTES ? "lower(hex(" + value + "))" : value;
   }

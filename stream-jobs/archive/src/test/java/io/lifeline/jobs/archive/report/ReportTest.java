@@ -12,6 +12,7 @@ import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.archive.Archives;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
+import io.lifeline.jobs.core.bottleneck.Answer;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -198,5 +199,12 @@ class ReportTest {
     archive(batch.toByteArray());
     assertThat(report(null).sentence()).endsWith("use: disk-read 97 % of 1 thread, disk-write 45 % of 4 threads)");
     assertThat(report(null).component()).isEqualTo("disk-read");
+  }
+
+  @Test
+  void aUseThatIsUnknownIsSaidToBe() {
+    Answer answer = new Answer(null, "too_little", List.of(), 1, List.of(),
+        List.of(new Answer.Part("disk-read", 1, Double.NaN, 0)));
+    assertThat(new Bottleneck("all", 1_000_000_000, answer).sentence()).endsWith("; use: disk-read unknown)");
   }
 }

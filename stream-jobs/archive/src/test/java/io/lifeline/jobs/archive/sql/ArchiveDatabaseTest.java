@@ -228,6 +228,19 @@ class ArchiveDatabaseTest {
         .containsExactly("DOUBLE DOUBLE DOUBLE DOUBLE 18446744073709551615");
   }
 
+  /** As a DOUBLE, 0.1f would be 0.10000000149011612. */
+  @Test
+  void floatsInFieldsHaveNoMoreDigitsThanTheyNeed() throws Exception {
+    EventType type = EventType.named("float").field("f", FieldType.F32).build();
+    for (int rare : new int[] {0, 10}) {
+      rareRows = rare;
+      archive(Archives.batch(EMITTER, 1 + rare).event(type, 1, 0.1f).event(type, 2, 1e20f)
+          .event(type, 3, 1e-7f).event(type, 4, Float.NaN));
+    }
+    assertThat(query("SELECT DISTINCT TRY_CAST(fields->>'f' AS DOUBLE) FROM events ORDER BY 1"))
+        .containsExactly("1.0E-7", "0.1", "1.0E20", "NaN");
+  }
+
   /** Rare types share columns, and the database evaluates conditions in an order of its own. */
   @Test
   void conditionsOnFieldsMeetNoValuesOfOtherTypes() throws Exception {

@@ -21,7 +21,7 @@ public record Answer(
   /**
    * One component.
    *
-   * @param use share of its threads' time spent at work; of unknown threads, the largest possible share
+   * @param use share of its threads' time spent at work; of unknown threads, the largest possible share; NaN if unknown
    * @param threads mean number of threads of an emitter; 0 if unknown
    */
   public record Part(String component, int samples, double use, double threads) {}
