@@ -230,7 +230,8 @@ public final class ReportCommand implements Callable<Integer> {
     ArrayNode components = json.putArray("components");
     for (Answer.Part part : answer.parts()) {
       components.addObject().put("component", part.component()).put("samples", part.samples())
-          .put("use", Double.isNaN(part.use()) ? null : part.use()).put("threads", part.threads() == 0 ? null : part.threads());
+          .put("use", Double.isNaN(part.use()) ? null : part.use())
+          .put("threads", part.threads() == 0 ? null : part.threads());
     }
     ArrayNode changes = json.putArray("changes");
     for (Answer.Change change : answer.changes()) {
