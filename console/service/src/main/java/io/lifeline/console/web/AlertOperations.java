@@ -1,11 +1,9 @@
 package io.lifeline.console.web;
 
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lifeline.console.alerts.AlertMessage;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Upserts;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -16,9 +14,6 @@ import java.util.Set;
 /** The alerts that jobs have published, with their evidence. */
 public final class AlertOperations implements Operations {
   private static final int MOST_ALERTS = 500;
-  private static final int MOST_BYTES = 64 << 10;
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final TypeReference<LinkedHashMap<String, Object>> MEMBERS = new TypeReference<>() {};
   /** Members with a column of their own; what ends with _ns says a time a second time. */
   private static final Set<String> COLUMNS =
       Set.of("alert", "state", "group", "subject", "reason", "since", "at", "since_ns", "at_ns");
@@ -64,7 +59,7 @@ public final class AlertOperations implements Operations {
     List<Map<String, Object>> readable = new ArrayList<>();
     int unreadable = 0;
     for (byte[] message : latest()) {
-      Map<String, Object> alert = message.length > MOST_BYTES ? null : read(message);
+      Map<String, Object> alert = AlertMessage.members(message);
       if (alert == null) {
         unreadable++;
       } else {
@@ -84,14 +79,6 @@ public final class AlertOperations implements Operations {
       return upserts.latest(Destination.ALERTS).values();
     } catch (HostException e) {
       throw new Problem(503, "the alerts cannot be read: " + e.getMessage());
-    }
-  }
-
-  private static Map<String, Object> read(byte[] message) {
-    try {
-      return JSON.readValue(message, MEMBERS);
-    } catch (IOException e) {
-      return null;
     }
   }
 

@@ -1,5 +1,6 @@
 package io.lifeline.console.webhook;
 
+import io.lifeline.console.alerts.AlertMessage;
 import io.lifeline.jobs.core.live.LiveMessages;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,7 @@ public final class AlertWatch implements AutoCloseable {
   private final Supplier<LiveMessages> alerts;
   private final Webhooks webhooks;
   private final Thread thread = new Thread(this::run, "lifeline-alerts");
+  private boolean hasWarned; // of the thread
   /** Whether all alerts that arrive from now on are handed on. Guarded by this. */
   private boolean isFollowing;
   /** Why the broker's alerts cannot be read; null if all is well. Guarded by this. */
@@ -62,7 +64,7 @@ public final class AlertWatch implements AutoCloseable {
       try {
         LiveMessages.Message message = messages.next(STEP);
         if (message != null && message.data().length > 0) { // a record that only deletes its key is empty
-          webhooks.alert(message.data());
+          send(message.data());
         }
         isAtEnd = isAtEnd || messages.trouble() == null && messages.isCaughtUp();
         report(isAtEnd, messages.trouble());
@@ -70,6 +72,16 @@ public final class AlertWatch implements AutoCloseable {
         report(isAtEnd, e.toString());
         Thread.sleep(STEP.toMillis());
       }
+    }
+  }
+
+  /** What is no alert would be a part of a body that the console signs. */
+  private void send(byte[] message) {
+    if (AlertMessage.members(message) != null) {
+      webhooks.alert(message);
+    } else if (!hasWarned) {
+      hasWarned = true;
+      LOG.warn("messages among the alerts that are not JSON objects of at most 64 KiB are not sent to webhooks");
     }
   }
 

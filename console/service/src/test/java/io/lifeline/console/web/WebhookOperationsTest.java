@@ -174,6 +174,7 @@ class WebhookOperationsTest {
       created(console, Map.of("url", target.url(), "alerts", true));
       for (String state : List.of("on", "off", "on", "off")) {
         publish(connection, "disk", state);
+        publishText(connection, "forged", "{}],\"events\":[{\"type\":\"forged\"}");
       }
       Console.await("all are sent", () -> states(target).size() == 4);
       assertThat(states(target)).containsExactly("on", "off", "on", "off");
@@ -182,8 +183,12 @@ class WebhookOperationsTest {
   }
 
   private static void publish(Connection connection, String key, String state) throws Exception {
+    publishText(connection, key, "{\"alert\":\"test\",\"state\":\"" + state + "\"}");
+  }
+
+  private static void publishText(Connection connection, String key, String text) throws Exception {
     connection.jetStream().publish("lifeline.alerts", new Headers().put("Lifeline-Key", key),
-        ("{\"alert\":\"test\",\"state\":\"" + state + "\"}").getBytes(StandardCharsets.UTF_8));
+        text.getBytes(StandardCharsets.UTF_8));
   }
 
   private static List<String> states(Target target) {
