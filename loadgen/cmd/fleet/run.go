@@ -134,17 +134,22 @@ func warnIf(exposed bool, url string) {
 	}
 }
 
-// runUntilValid repeats a run that noise made invalid, and returns the last one.
+// runUntilValid repeats a run that noise made invalid, and returns the last one, whose remarks name those before it.
 func runUntilValid(ctx context.Context, s scenario.Scenario, options run.Options, repeats int) (result.Result, error) {
+	var discarded []string
 	for attempt := 0; ; attempt++ {
 		view := live.New(os.Stderr)
 		options.View = view
 		found, err := run.Run(ctx, s, options)
 		view.End()
 		if err != nil || found.Valid || found.Times.RTT.Count == 0 || found.Failure != nil || found.Partial || len(found.Disputed) > 0 || attempt >= repeats {
+			found.Remarks = append(discarded, found.Remarks...)
 			return found, err
 		}
-		fmt.Fprintf(os.Stderr, "fleet: the run is not valid (%s); repeating it\n", strings.Join(found.Invalid, "; "))
+		why := strings.Join(found.Invalid, "; ")
+		fmt.Fprintf(os.Stderr, "fleet: the run is not valid (%s); repeating it\n", why)
+		discarded = append(discarded, fmt.Sprintf("an earlier attempt was discarded, which lost %d and could not publish %d of %d messages: %s",
+			found.Counts.Lost, found.Counts.Unsent(), found.Counts.Sent+found.Counts.Unsent(), why))
 	}
 }
 
