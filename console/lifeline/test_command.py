@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -49,6 +50,13 @@ class Lifeline(unittest.TestCase):
                 done = run("help", command)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertIn("Usage", done.stdout)
+
+    def test_programs_in_java_say_that_too_few_files_may_be_open(self):
+        for program in "lifeline-jobs", "lifeline-console":
+            done = run("--version", program=HERE.parents[1] / "scripts" / program,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{program}: at most 40 files may be open", done.stderr)
 
     def test_the_list_has_every_program(self):
         listed = run("help").stdout
