@@ -263,6 +263,10 @@ static inline void ll_stats(ll_statistics *statistics) {
  * stderr, or passes it to the log callback, which is called with the program's descriptors. A line for which stderr, a
  * pipe that nobody reads, has no room is lost. A thread of asynchronous cancel type may not call the library.
  *
+ * Descriptors. The thread that logs keeps the table of the thread which started the emitter. A program that leaves that
+ * table (unshare with CLONE_FILES, close_range with CLOSE_RANGE_UNSHARE) leaves its files open there until ll_shutdown:
+ * call that before. Under `lifeline run` a program without other threads need not: it keeps its table.
+ *
  * Change of user. setuid and its like make the system call in every thread, the library's too, and libc aborts the
  * program if it succeeds in one and fails in another. Capabilities belong to threads: a program that keeps some over a
  * change of user (PR_SET_KEEPCAPS, SECBIT_NO_SETUID_FIXUP) keeps them in its own thread only. It has to make all these
@@ -284,14 +288,16 @@ static inline void ll_stats(ll_statistics *statistics) {
  *    own; the parent's events are sent once, by the parent. A child that execs at once leaves nothing behind. A fork
  *    during the emitter's start waits until its libraries are loaded;
  *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment. Then the
- *    child cannot start threads, which its first event takes up to a second to find out: its events stay in its ring
- *    file, for the next start or lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
+ *    child cannot start threads, which its first event takes up to a second to find out, with a process that a wait for
+ *    any child, of __WALL or __WCLONE, may meet: its events stay in its ring file, for the next start or
+ *    lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
  *  - vfork, posix_spawn: no effect, since nothing may be called between them and exec;
  *  - exec: the rings stay in their file. The new program sends them if it is the same program, and an emitter;
  *    otherwise lifeline-recover does after the process has ended. Call ll_flush before, to send them now and to keep
  *    pending summaries;
  *  - the end of the main thread before others (pthread_exit), or of a child of clone(2): when the other threads have
- *    ended, too, the process ends within about a second, as it would without the library, and as exit does;
+ *    ended, too, the process ends within about a second, as it would without the library, and as exit does. Where /proc
+ *    cannot be read, as after a chroot, instrumentation ends with the main thread, and logs a line;
  *  - daemon(3): a fork whose parent calls _exit: see both;
  *  - return from main, exit: ll_shutdown is called with flush_timeout_ms. Exit handlers registered after ll_init
  *    returned run before it; events from those that run later, and from static objects' destructors, are counted as

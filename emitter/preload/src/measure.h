@@ -87,6 +87,9 @@ bool io_is_emitting(void);
 /* Whether the program has installed a seccomp filter: each system call of ours may be forbidden. */
 bool io_is_filtered(void);
 
+/* Whether no thread of the program but the caller shares the table of descriptors. Keeps errno. */
+bool io_has_table_alone(void);
+
 /* Delivers what was measured until now, and goes on. Waits a quarter of a second at most. */
 void io_flush(void);
 

@@ -131,7 +131,8 @@ REPLACE(dup3, (int fd, int to, int flags), (fd, to, flags))
 WRAPPED(int, close_range, (unsigned first, unsigned last, int flags)) {
   if (__atomic_load_n(&io_on, __ATOMIC_RELAXED) == 0 || is_of_library() || first > last)
     return CALL(close_range)(first, last, flags);
-  io_descriptors_closed(first, last);
+  if ((flags & (int)CLOSE_RANGE_UNSHARE) != 0 && io_has_table_alone()) flags &= ~(int)CLOSE_RANGE_UNSHARE;
+  if ((flags & (int)CLOSE_RANGE_CLOEXEC) == 0) io_descriptors_closed(first, last);
   int result = 0;
   for (long own; result == 0 && first <= last && (own = io_own_next(first, last)) >= 0; first = (unsigned)own + 1)
     if ((unsigned)own > first) result = CALL(close_range)(first, (unsigned)own - 1, flags);

@@ -211,9 +211,20 @@ static bool stop_threads(void) {
     int result = CALL(name) arguments;                                                                                 \
     return result != 0 && (needs_no_threads) && stop_threads() ? CALL(name) arguments : result;                        \
   }
-ENTER(unshare, (int flags), (flags), (flags & SHARED) != 0 && errno == EINVAL)
 ENTER(setns, (int fd, int kind), (fd, kind),
       (kind == 0 || (kind & ENTERED) != 0) && (errno == EINVAL || errno == EUSERS))
+
+/* A table of descriptors that the program leaves would stay with the library's threads, open as it is. */
+bool io_has_table_alone(void) {
+  IO_KEEPS_ERRNO;
+  return ll_tls_inside == 0 && io_is_emitting() && other_threads() == library_threads();
+}
+
+WRAPPED(int, unshare, (int flags)) {
+  int rest = (flags & CLONE_FILES) != 0 && io_has_table_alone() ? flags & ~CLONE_FILES : flags;
+  int result = CALL(unshare)(rest);
+  return result != 0 && (flags & SHARED) != 0 && errno == EINVAL && stop_threads() ? CALL(unshare)(rest) : result;
+}
 
 /* --- change of user and groups: libc makes the system call in every thread, and aborts the program if one may what
  * another may not. Capabilities belong to threads, and libc has no call that changes them in all: a program that keeps

@@ -3,6 +3,7 @@
 #include "atomics.h"
 #include "clock.h"
 #include "low.h"
+#include "threads.h"
 
 #include <dirent.h>
 #include <lifeline/detail/emit.h>
@@ -14,16 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CLOSE_RANGE_UNSHARE_FLAG = 1 << 1, MOST_DESCRIPTORS = 1 << 20 };
+enum { CLOSE_RANGE_UNSHARE_FLAG = 1 << 1, USUAL_DESCRIPTORS = 1 << 16, MOST_DESCRIPTORS = 1 << 20 };
 
-/* Kernels before 5.9 have no close_range. A copy that stays open would keep a pipe of the program's from its end. */
+/* Kernels before 5.9 have no close_range. A copy that stays open would keep a pipe of the program's from its end. Its
+ * number may be above the limit, which was lowered then. */
 static bool close_copies(void) {
   struct rlimit limit = {0, 0};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || unshare(CLONE_FILES) != 0) return false;
   DIR *all = LL_HOLDING_LOW(opendir("/proc/thread-self/fd"));
   for (struct dirent *one; all != NULL && (one = readdir(all)) != NULL;)
     if (one->d_name[0] != '.' && atoi(one->d_name) != dirfd(all)) close(atoi(one->d_name));
-  for (rlim_t fd = 0; all == NULL && fd < limit.rlim_cur && fd < MOST_DESCRIPTORS; fd++)
+  rlim_t end = limit.rlim_max < USUAL_DESCRIPTORS ? USUAL_DESCRIPTORS : limit.rlim_max;
+  for (rlim_t fd = 0; all == NULL && fd < end && fd < MOST_DESCRIPTORS; fd++)
     close((int)fd);
   if (all != NULL) closedir(all);
   return true;
@@ -46,8 +49,7 @@ static struct calls {
   uint64_t (*look)(void);
   bool ended;
 } calls;
-static uint32_t threads;
-static bool begun;
+static uint32_t serves, begun;
 
 /* False when that time has come. With the mutex held. */
 static bool wait_until(uint64_t due_ns) {
@@ -74,35 +76,33 @@ static void *serve(void *unused) {
     if (call != NULL) calls.call = NULL;
     pthread_cond_broadcast(&calls.changed);
   }
-  store_release(&threads, 0);
+  store_release(&serves, 0);
   pthread_mutex_unlock(&calls.mutex);
   return NULL;
 }
 
 bool ll_apart_begin(uint64_t (*look)(void)) {
-  pthread_t thread;
-  store_release(&begun, false);
+  store_release(&begun, 0);
   if (ll_is_watched_by_tsan) return false; /* it takes equal numbers of two tables for one file, and reports races */
   calls = (struct calls){
       PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, look, false};
-  store_release(&threads, 1);
-  if (pthread_create(&thread, NULL, serve, NULL) != 0) {
-    store_release(&threads, 0);
+  store_release(&serves, 1);
+  if (ll_thread_start(serve) != 0) {
+    store_release(&serves, 0);
     return false;
   }
-  pthread_detach(thread);
   if (!leave_table()) {
     ll_apart_end();
     return false;
   }
   ll_low_fill();
-  store_release(&begun, true);
+  store_release(&begun, 1);
   ll_apart_is_here();
   return true;
 }
 
 void ll_apart_end(void) {
-  if (ll_apart_threads() == 0) return;
+  if (load_acquire(&serves) == 0) return;
   pthread_mutex_lock(&calls.mutex);
   calls.ended = true;
   pthread_cond_broadcast(&calls.changed);
@@ -132,9 +132,10 @@ static bool hand_over(void (*call)(void *ctx), void *ctx) {
 
 void ll_call_for_program(void (*call)(void *ctx), void *ctx) {
   bool is_apart = (ll_tls_inside & LL_INSIDE_APART) != 0;
-  if (!is_apart || ll_apart_threads() == 0 || !hand_over(call, ctx)) call(ctx);
+  if (!is_apart || load_acquire(&serves) == 0 || !hand_over(call, ctx)) call(ctx);
 }
 
-uint32_t ll_apart_threads(void) {
-  return load_acquire(&threads);
+void ll_apart_forget(void) {
+  ll_tls_inside &= ~(uint32_t)LL_INSIDE_APART;
+  serves = begun = 0;
 }

@@ -26,7 +26,7 @@ void ll_apart_is_here(void);
 /* Calls the function where the program's descriptors are, and waits for its end. Any thread. */
 void ll_call_for_program(void (*call)(void *ctx), void *ctx);
 
-/* Number of threads that ll_apart_begin has started and ll_apart_end not ended. */
-uint32_t ll_apart_threads(void);
+/* In a child, which has its parent's table and none of its threads. Async-signal-safe. */
+void ll_apart_forget(void);
 
 #endif

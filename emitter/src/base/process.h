@@ -28,8 +28,11 @@ typedef enum ll_liveness {
 ll_process ll_process_self(void);
 ll_liveness ll_process_liveness(const ll_process *process);
 
-/* Whether this process' main thread has ended before other threads; `status` is the one it ended with. False when that
- * cannot be determined. */
+/* Called while the main thread runs, at load and in a child of fork(3). Async-signal-safe. */
+void ll_process_begin(void);
+
+/* Whether this process' main thread has ended before other threads; `status` is the one it ended with, 0 if /proc
+ * cannot be read. False when that cannot be determined: without /proc in a child of clone(2). */
 bool ll_process_main_has_ended(int *status);
 
 /* Fills `bytes` with random data. */

@@ -1,7 +1,8 @@
 #include "ending.h"
 
-#include "base/apart.h"
+#include "base/log.h"
 #include "base/process.h"
+#include "base/threads.h"
 #include "life.h"
 #include "sink/plugin.h"
 
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,24 +18,39 @@
 
 enum { LOOK_MS = 1000, LOOK_CLOSER_MS = 100 };
 
-static pid_t begun; /* the process that libc has started or forked */
+static pid_t begun;    /* the process that libc has started or forked */
+static uint32_t *mark; /* not 0 in it, and wiped in each child: in a new namespace one may have the same number */
 static uint64_t due_ns;
 static int status; /* of the main thread */
 
-void ll_ending_begin(void) {
-  begun = getpid();
-  due_ns = 0;
+static uint32_t *wiped_in_children(void) {
+  void *page = mmap(NULL, sizeof *mark, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return NULL;
+  if (madvise(page, sizeof *mark, MADV_WIPEONFORK) == 0) return page;
+  munmap(page, sizeof *mark);
+  return NULL;
 }
 
-/* The kernel counts the main thread until the process ends. Without /proc this is unknown, and false. */
-static bool only_ours_are_left(void) {
-  struct stat tasks; /* a directory for each thread, beside . and .. */
-  uint32_t ours = load_acquire(&ll_the_life.threads) + ll_apart_threads() + ll_sink_threads();
-  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 2 + 1 + ours;
+void ll_ending_begin(void) {
+  begun = getpid();
+  if (mark == NULL) mark = wiped_in_children();
+  if (mark != NULL) *mark = 1;
+  due_ns = 0;
+  ll_process_begin();
 }
 
 bool ll_ending_has_begun(void) {
-  return begun == getpid();
+  return begun == getpid() && (mark == NULL || *mark != 0);
+}
+
+typedef enum others { NONE_LEFT, SOME_LEFT, UNKNOWN } others;
+
+/* The kernel counts the main thread until the process ends. */
+static others others_left(void) {
+  struct stat tasks; /* a directory for each thread, beside . and .. */
+  uint32_t ours = ll_threads() + ll_sink_threads();
+  if (stat("/proc/self/task", &tasks) != 0) return UNKNOWN;
+  return tasks.st_nlink == 2 + 1 + ours ? NONE_LEFT : SOME_LEFT;
 }
 
 /* A child of clone(2), _Fork(3) or vfork-like calls ends without libc's exit handlers: it has its parent's, and its
@@ -46,15 +63,29 @@ static void *end_process(void *unused) {
   _exit(status);
 }
 
+/* Then the process ends with the last thread of the program. */
+static void *end_library(void *unused) {
+  (void)unused;
+  ll_log(LL_LOG_WARN, "the main thread has ended, and /proc/self/task cannot be read: instrumentation ends");
+  ll_shutdown(LL_AS_AT_EXIT);
+  ll_threads_wait();
+  return NULL;
+}
+
 /* The thread takes signals, like the thread that started the emitter. */
-static bool start_to_end(void) {
+static bool start(void *(*end)(void *unused)) {
   pthread_t thread;
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &ll_the_life.signals, &before);
-  int error = pthread_create(&thread, NULL, end_process, NULL);
+  int error = pthread_create(&thread, NULL, end, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error == 0) pthread_detach(thread);
   return error == 0;
+}
+
+static bool ends(void) {
+  others left = others_left();
+  return left != SOME_LEFT && start(left == NONE_LEFT ? end_process : end_library);
 }
 
 uint64_t ll_ending_look(void) {
@@ -62,9 +93,7 @@ uint64_t ll_ending_look(void) {
   if (now_ns < due_ns) return due_ns;
   if (!ll_process_main_has_ended(&status))
     due_ns = now_ns + LOOK_MS * MS;
-  else if (!only_ours_are_left() || !start_to_end())
-    due_ns = now_ns + LOOK_CLOSER_MS * MS;
   else
-    due_ns = UINT64_MAX;
+    due_ns = ends() ? UINT64_MAX : now_ns + LOOK_CLOSER_MS * MS;
   return due_ns;
 }

@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 /* Called by one thread of the library, which has the program's descriptors. Looks, at most once in a while, whether
- * only threads of this library are left; then a new thread ends the process as its last thread would have. Returns when
- * to call again. */
+ * only threads of this library are left; then a new thread ends the process as its last thread would have. Where that
+ * cannot be determined, it ends the library's threads as soon as the main thread has ended. Returns when to call again.
+ */
 uint64_t ll_ending_look(void);
 
-/* Called at load and in a child of fork(3), which have an ordinary main thread. Async-signal-safe. */
+/* Called at load and in a child of fork(3), which have an ordinary main thread. Async-signal-safe in the child. */
 void ll_ending_begin(void);
 
 /* Whether it was called in this process: not in a child of clone(2) or _Fork(3). */

@@ -1,6 +1,8 @@
 /* Fork handlers: reset the state that a child must not inherit. See ll_fork_sensitive in ring/emitter.h. */
+#include "base/apart.h"
 #include "base/loading.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
@@ -75,6 +77,8 @@ static void in_child(void) {
     ll_store_after_fork(&ll_the_emitter.store, written, count);
   }
   ll_the_life.forks = 0;
+  ll_threads_forget();
+  ll_apart_forget();
   ll_resolution_after_fork();
   ll_ending_begin();
   for (int i = 0; i < UNFINISHED; i++)

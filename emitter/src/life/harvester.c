@@ -2,6 +2,7 @@
 #include "base/apart.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
@@ -206,23 +207,14 @@ static void *recover_earlier_runs(void *unused) {
   others_live = recovery.skipped_live > 0;
   ll_tell_news();
   ll_unlock(&before);
-  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   return NULL;
 }
 
-/* Detached, so that a program that leaves by _exit leaves no unjoined thread. */
 static void start_recovery(void) {
-  pthread_t thread;
   recovering = true;
   forks_seen = __atomic_load_n(&life->forks, __ATOMIC_RELAXED);
   recovered_ns = ll_monotonic_ns();
-  __atomic_add_fetch(&life->threads, 1, __ATOMIC_RELEASE);
-  if (pthread_create(&thread, NULL, recover_earlier_runs, NULL) == 0) {
-    pthread_detach(thread);
-    return;
-  }
-  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
-  recovering = false;
+  if (ll_thread_start(recover_earlier_runs) != 0) recovering = false;
 }
 
 /* Files of forked children that left without a shutdown: their parent may live for years. */
@@ -377,7 +369,6 @@ static void *harvester(void *unused) {
   ll_tell_news();
   ll_unlock(&before);
   ll_apart_end();
-  __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
   return NULL;
 }
 
@@ -385,11 +376,7 @@ int ll_harvester_start(void) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals go to its own threads */
-  pthread_t thread;
-  __atomic_add_fetch(&life->threads, 1, __ATOMIC_RELEASE);
-  int error = pthread_create(&thread, NULL, harvester, NULL);
-  if (error != 0) __atomic_sub_fetch(&life->threads, 1, __ATOMIC_RELEASE);
+  int error = ll_thread_start(harvester);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error == 0) pthread_detach(thread);
   return error;
 }

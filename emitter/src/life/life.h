@@ -19,7 +19,6 @@ typedef struct ll_life {
   uint64_t stop_deadline_ns;
   uint64_t unreached_deadline_ns; /* the same, for sinks that never had a connection */
   ll_streams_end end;             /* what the shutdown left undelivered, and where */
-  uint32_t threads;               /* of the library, without the sinks' */
   uint32_t forks;                 /* children forked so far */
   bool alone;                     /* without a harvester: see stray.h */
   sigset_t signals;               /* blocked by the thread that started the emitter */

@@ -1,7 +1,9 @@
 /* Lifecycle of the emitter: started once, by the first caller; stopped once; restarted in a forked child. */
+#include "base/apart.h"
 #include "base/futex.h"
 #include "base/loading.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "ending.h"
 #include "life.h"
 #include "resolution/resolution.h"
@@ -159,11 +161,12 @@ static void restart_in_child(void) {
   }
   ll_lock_renew();
   ll_loading_renew();
+  ll_threads_forget();
+  ll_apart_forget();
   emitter->signal = emitter->sleeping = emitter->room = emitter->waiting_for_room = 0;
   ll_saved_state before;
   ll_lock(&before);
   life->signals = before.signals;
-  life->threads = 0;
   ll_fork_sensitive *sensitive = ll_fork_sensitive_memory();
   if (sensitive != NULL) {
     sensitive->restarting = 1;
@@ -279,6 +282,7 @@ int ll_shutdown(unsigned timeout_ms) {
   bool left = !life->stopped || life->end.left != LL_LEFT_NOTHING;
   if (left) report_left();
   ll_unlock(&before);
+  if (life->stopped && !as_at_exit) ll_threads_wait();
   ll_sessions_close();
   return left ? ETIMEDOUT : 0;
 }

@@ -17,22 +17,27 @@ enum {
 
 _Static_assert(LL_SLOTS_MAX <= LL_REPLAY_TOKEN, "a token names the slot in its low bits, or says that there is none");
 
-static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message) {
-  const ll_route *route = ctx;
+/* Of a call by a sink, on a thread of the sink or the harvester. */
+static ll_route *called(void *ctx) {
   ll_apart_is_here();
+  return ctx;
+}
+
+static void log_for_sink(void *ctx, ll_sink_log_level level, const char *message) {
+  const ll_route *route = called(ctx);
   if (!route->setup.silent) ll_log((ll_log_level)level, "%s", message);
 }
 
 static void control_begins(void *ctx) {
-  ll_control_begin(((ll_route *)ctx)->control);
+  ll_control_begin(called(ctx)->control);
 }
 
 static void control_says(void *ctx, const ll_control_message *message) {
-  ll_control_take(((ll_route *)ctx)->control, message);
+  ll_control_take(called(ctx)->control, message);
 }
 
 static void control_is_complete(void *ctx) {
-  ll_control_complete(((ll_route *)ctx)->control);
+  ll_control_complete(called(ctx)->control);
 }
 
 static void refuse(ll_route *route, uint32_t index, uint64_t sequence, const char *why) {
@@ -61,7 +66,7 @@ static void done_for_spool(ll_route *route, uint64_t token, ll_sink_outcome outc
 }
 
 static void done(void *ctx, uint64_t token, ll_sink_outcome outcome, const char *why) {
-  ll_route *route = ctx;
+  ll_route *route = called(ctx);
   uint32_t index = token & ((1u << INDEX_BITS) - 1);
   uint64_t sequence = token >> INDEX_BITS;
   if (index == LL_REPLAY_TOKEN) {

@@ -3,8 +3,12 @@
 #include <lifeline/lifeline.h>
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -119,6 +125,47 @@ static int main_exits_in_a_forked_child(void) {
   return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
 }
 
+static void *outlive_main(void *unused) {
+  (void)unused;
+  usleep(300000);
+  return NULL;
+}
+
+static void *return_null(void *unused) {
+  (void)unused;
+  pthread_exit(NULL);
+}
+
+static void main_exits_while_another_thread_runs(void) {
+  start(outlive_main);
+  pthread_exit(NULL);
+}
+
+/* The sink cannot open its file for the last batch, and says so. The first pthread_exit loads a library. */
+static void prepare_exit(void) {
+  pthread_t thread;
+  setenv("LIFELINE_FLUSH_TIMEOUT_MS", "300", 1);
+  require(freopen("/dev/null", "w", stderr) != NULL, "/dev/null");
+  emit(1, EACH);
+  require(ll_flush(300000) == 0, "ll_flush");
+  require(pthread_create(&thread, NULL, return_null, NULL) == 0 && pthread_join(thread, NULL) == 0, "a thread");
+}
+
+static int main_exits_without_descriptors(void) {
+  const struct rlimit none = {0, 0};
+  prepare_exit();
+  require(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+  main_exits_while_another_thread_runs();
+  return 0;
+}
+
+static int main_exits_without_proc(void) {
+  prepare_exit();
+  if (chroot("/dev/shm") != 0) require(errno == EPERM, "chroot"); /* of another user than root's */
+  main_exits_while_another_thread_runs();
+  return 0;
+}
+
 /* --- children without a fork handler --- */
 
 static int emit_and_return(void *status) {
@@ -142,6 +189,100 @@ static int a_clone_returns_0(void) {
 
 static int a_clone_returns_7(void) {
   return child_of_clone(7);
+}
+
+/* Threads that hold locks of libc most of the time. */
+static void *take_locks(void *unused) {
+  for (;;) {
+    void *library = dlopen("libz.so.1", RTLD_NOW);
+    if (library != NULL) dlclose(library);
+  }
+  return unused;
+}
+
+static pid_t clone_that_emits(int flags, int to_end) {
+  pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD | flags, 0, 0, 0, 0);
+  if (child != 0) return child;
+  ll_emit(serial, 1, 1); /* no event of the row's: they are recovered or not, as it was killed */
+  if (to_end) _exit(0);
+  for (;;)
+    pause();
+}
+
+/* What a child that was killed left running would keep the pipe from its end. */
+static int clones_are_killed_as_they_start(void) {
+  int ends[2];
+  setenv("LIFELINE_RING_DIR", "/nonexistent", 1);
+  setenv("LIFELINE_URL", "null:", 1);
+  require(pipe(ends) == 0, "pipe");
+  ll_init(NULL);
+  start(take_locks);
+  for (int i = 0; i < 200; i++) {
+    pid_t child = clone_that_emits(0, 0);
+    require(child > 0, "clone");
+    usleep((useconds_t)(i % 15) * 100);
+    kill(child, SIGKILL);
+    require(waitpid(child, NULL, 0) == child, "waitpid");
+  }
+  close(ends[1]);
+  struct pollfd end = {ends[0], POLLIN, 0};
+  require(poll(&end, 1, 500) == 1, "the pipe has not ended");
+  _exit(0);
+}
+
+static void *wait_for_anything(void *unused) {
+  while (waitpid(-1, NULL, __WALL) > 0 || errno == ECHILD)
+    usleep(100);
+  return unused;
+}
+
+static int a_clone_waits_for_any_child(void) {
+  emit(1, EACH);
+  pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    start(wait_for_anything);
+    emit(EACH + 1, EACH);
+    _exit(ll_flush(300000));
+  }
+  int status;
+  return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+}
+
+/* Both have the number 1. */
+static int clones_are_process_1(void) {
+  setenv("LIFELINE_RING_DIR", "/nonexistent", 1);
+  setenv("LIFELINE_URL", "null:", 1);
+  if (unshare(CLONE_NEWPID) != 0) return errno == EPERM ? 0 : 1;
+  pid_t first = fork();
+  if (first == 0) {
+    ll_init(NULL);
+    start(take_locks);
+    for (int i = 0; i < 10; i++) {
+      pid_t child = clone_that_emits(CLONE_NEWPID, 1);
+      int waits = 10000, status;
+      while (waits > 0 && waitpid(child, &status, WNOHANG) == 0)
+        usleep(1000), waits--;
+      require(waits > 0, "the child hangs");
+    }
+    _exit(0);
+  }
+  int status;
+  return waitpid(first, &status, 0) == first && status == 0 ? 0 : 1;
+}
+
+/* --- after the shutdown --- */
+
+/* libc makes the call in each thread, and aborts if it fails in one: only this one keeps its capabilities. */
+static int the_user_changes(void) {
+  emit(1, 2 * EACH);
+  require(ll_shutdown(300000) == 0, "ll_shutdown");
+  if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresuid(65534, 65534, 65534) != 0) return 0; /* it is not root's */
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+  require(syscall(SYS_capget, &header, sets) == 0, "capget");
+  sets[0].effective = sets[0].permitted;
+  require(syscall(SYS_capset, &header, sets) == 0, "capset");
+  return setgroups(0, NULL);
 }
 
 /* --- signals --- */
@@ -305,6 +446,12 @@ static const struct {
     {"main-exits-and-a-thread-terminates", main_exits_and_a_thread_terminates},
     {"a-clone-returns-0", a_clone_returns_0},
     {"a-clone-returns-7", a_clone_returns_7},
+    {"a-clone-waits-for-any-child", a_clone_waits_for_any_child},
+    {"clones-are-killed-as-they-start", clones_are_killed_as_they_start},
+    {"clones-are-process-1", clones_are_process_1},
+    {"main-exits-without-descriptors", main_exits_without_descriptors},
+    {"main-exits-without-proc", main_exits_without_proc},
+    {"the-user-changes", the_user_changes},
     {"a-handler-forks", a_handler_forks},
     {"a-child-leaves-at-once", a_child_leaves_at_once},
     {"is-frozen-and-goes-on", is_frozen_and_goes_on},
