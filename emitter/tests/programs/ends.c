@@ -212,7 +212,7 @@ static pid_t clone_that_emits(int flags, int to_end) {
 /* What a child that was killed left running would keep the pipe from its end. */
 static int clones_are_killed_as_they_start(void) {
   int ends[2];
-  setenv("LIFELINE_RING_DIR", "/nonexistent", 1);
+  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
   setenv("LIFELINE_URL", "null:", 1);
   require(pipe(ends) == 0, "pipe");
   ll_init(NULL);
@@ -250,7 +250,7 @@ static int a_clone_waits_for_any_child(void) {
 
 /* Both have the number 1. */
 static int clones_are_process_1(void) {
-  setenv("LIFELINE_RING_DIR", "/nonexistent", 1);
+  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
   setenv("LIFELINE_URL", "null:", 1);
   if (unshare(CLONE_NEWPID) != 0) return errno == EPERM ? 0 : 1;
   pid_t first = fork();
