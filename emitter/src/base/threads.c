@@ -59,12 +59,14 @@ uint32_t ll_threads(void) {
 
 void ll_threads_wait(void) {
   struct timespec pause = {0, 20000};
+  int error = errno;
   uint64_t end_ns = ll_monotonic_ns() + LIMIT_NS;
   for (int i = 0; i < MOST; i++)
     while (load_acquire(&threads[i].tid) != gettid() && !is_gone(&threads[i]) && ll_monotonic_ns() < end_ns) {
       syscall(SYS_nanosleep, &pause, NULL); /* no cancellation point */
       if (pause.tv_nsec < 1000000) pause.tv_nsec *= 2;
     }
+  errno = error;
 }
 
 void ll_threads_forget(void) {

@@ -11,8 +11,8 @@ int ll_thread_start(void *(*run)(void *unused));
 /* Number of those that were started and have not ended. */
 uint32_t ll_threads(void);
 
-/* Waits until the kernel has none of them, but for the caller, and at most for a second: a change of user, which libc
- * makes in every thread, aborts the program if it may not be made in one. */
+/* Keeps errno. Waits until the kernel has none of them, but for the caller, at most for a second: a change of user,
+ * which libc makes in every thread, aborts the program if it may not be made in one. */
 void ll_threads_wait(void);
 
 /* In a child, which has none of its parent's. Async-signal-safe. */

@@ -200,6 +200,12 @@ static void *take_locks(void *unused) {
   return unused;
 }
 
+static void emit_to_nowhere(void) {
+  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
+  setenv("LIFELINE_URL", "null:", 1);
+  require(freopen("/dev/null", "w", stderr) != NULL, "/dev/null");
+}
+
 static pid_t clone_that_emits(int flags, int to_end) {
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD | flags, 0, 0, 0, 0);
   if (child != 0) return child;
@@ -212,8 +218,7 @@ static pid_t clone_that_emits(int flags, int to_end) {
 /* What a child that was killed left running would keep the pipe from its end. */
 static int clones_are_killed_as_they_start(void) {
   int ends[2];
-  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
-  setenv("LIFELINE_URL", "null:", 1);
+  emit_to_nowhere();
   require(pipe(ends) == 0, "pipe");
   ll_init(NULL);
   start(take_locks);
@@ -250,8 +255,7 @@ static int a_clone_waits_for_any_child(void) {
 
 /* Both have the number 1. */
 static int clones_are_process_1(void) {
-  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
-  setenv("LIFELINE_URL", "null:", 1);
+  emit_to_nowhere();
   if (unshare(CLONE_NEWPID) != 0) return errno == EPERM ? 0 : 1;
   pid_t first = fork();
   if (first == 0) {
