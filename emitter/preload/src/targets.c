@@ -1,5 +1,7 @@
 #include "targets.h"
 
+#include "base/untouched.h"
+
 #include <errno.h>
 #include <lifeline/events.h>
 #include <stdio.h>
@@ -39,10 +41,8 @@ io_table *io_targets_of_run(void) {
 bool io_targets_create(const io_settings *given) {
   settings = given;
   if (settings->targets == 0) return true;
-  void *memory =
-      mmap(NULL, sizeof(io_table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  table = memory;
+  table = ll_untouched(sizeof *table);
+  if (table == NULL) return false;
   io_table_begin(table, settings);
   uintptr_t first = ((uintptr_t)table->sums + 4095) & ~(uintptr_t)4095;
   wiped_by_kernel = madvise((void *)first, (uintptr_t)(table + 1) - first, MADV_WIPEONFORK) == 0;

@@ -3,6 +3,7 @@
 #include "answer.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/untouched.h"
 #include "retire.h"
 #include "ring/emitter.h"
 #include "summary/summary.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define SECOND UINT64_C(1000000000)
 
@@ -173,11 +173,6 @@ void ll_forget(const void *object) {
 
 /* --- start --- */
 
-static void *untouched(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
-}
-
 static bool read_never(const char *text, char *why, size_t why_bytes) {
   never_text = text;
   never_count = 0;
@@ -201,7 +196,7 @@ static bool read_never(const char *text, char *why, size_t why_bytes) {
 bool ll_resolution_start(const ll_activation_settings *settings, char *why, size_t why_bytes) {
   static const char variable[] = "LIFELINE_RESOLUTION: ";
   if (ll_shapings == NULL) ll_shapings = calloc(NUMBERS, sizeof *ll_shapings); /* mostly untouched pages */
-  if (allowances == NULL) allowances = untouched(NUMBERS * sizeof *allowances);
+  if (allowances == NULL) allowances = ll_untouched(NUMBERS * sizeof *allowances);
   if (ll_shapings == NULL || allowances == NULL) {
     snprintf(why, why_bytes, "no memory to start");
     return false;

@@ -6,6 +6,7 @@
 #include "base/directory.h"
 #include "base/log.h"
 #include "base/low.h"
+#include "base/untouched.h"
 #include "layout.h"
 #include "slots.h"
 #include "validate.h"
@@ -176,10 +177,9 @@ int ll_store_create(ll_store *store, const char *directory, const char *program,
   }
   store->in_file = store->crash_safe;
   if (!store->in_file) {
-    store->map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (store->map == MAP_FAILED) {
+    store->map = ll_untouched(store->bytes);
+    if (store->map == NULL) {
       if (fd >= 0) close(fd);
-      store->map = NULL;
       return ENOMEM;
     }
   }
@@ -221,8 +221,8 @@ void ll_store_deal(ll_store *store, uint32_t other_routes, const char names[][LL
 /* Space cannot be reserved in a file without a name, and touching an unallocated page may raise SIGBUS. So move the
  * contents to anonymous memory. */
 static void move_to_memory(ll_store *store) {
-  uint8_t *map = mmap(NULL, store->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) return;
+  uint8_t *map = ll_untouched(store->bytes);
+  if (map == NULL) return;
   memcpy(map, store->map, ll_layout_descriptors());
   memcpy(map + ll_layout_descriptors(), store->descriptors, store->header->descriptors_used);
   munmap(store->map, store->bytes);

@@ -2,6 +2,7 @@
 
 #include "base/atomics.h"
 #include "base/format.h"
+#include "base/untouched.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -16,16 +17,11 @@ enum {
 
 static const uint8_t fixed_bytes[] = {0, 4, 8, 4, 8, 0, 4, 8, 1, 0};
 
-static void *untouched(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
-}
-
 int ll_types_create(ll_types *types) {
   memset(types, 0, sizeof *types);
-  types->shapes = untouched(SHAPES * sizeof(ll_shape));
-  types->arena = untouched(LL_DESCRIPTORS_BYTES);
-  types->codes = untouched(LL_DESCRIPTORS_BYTES);
+  types->shapes = ll_untouched(SHAPES * sizeof(ll_shape));
+  types->arena = ll_untouched(LL_DESCRIPTORS_BYTES);
+  types->codes = ll_untouched(LL_DESCRIPTORS_BYTES);
   if (types->shapes != NULL && types->arena != NULL && types->codes != NULL) return 0;
   ll_types_free(types);
   return ENOMEM;

@@ -1,6 +1,7 @@
 #include "summary.h"
 
 #include "base/lock.h"
+#include "base/untouched.h"
 #include "cells.h"
 #include "ring/describe.h"
 #include "ring/emitter.h"
@@ -28,11 +29,6 @@ typedef struct plan {
 
 static plan *plans; /* by number; mostly untouched memory */
 
-static void *untouched(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
-}
-
 static plan plan_of(uint32_t number) {
   plan found = plans != NULL ? plans[number] : (plan){0};
   if (!found.made) found = (plan){.interval_ns = LL_SUMMARY_INTERVAL_NS, .field = ALL_FIELDS, .caliper = found.caliper};
@@ -41,7 +37,7 @@ static plan plan_of(uint32_t number) {
 }
 
 static bool make_plans(void) {
-  if (plans == NULL) plans = untouched(TYPES * sizeof *plans);
+  if (plans == NULL) plans = ll_untouched(TYPES * sizeof *plans);
   return plans != NULL;
 }
 
@@ -224,7 +220,7 @@ static ll_fold add_cells(ll_summaries *summaries, ll_folder *folder, uint32_t nu
 
 static ll_summaries *summaries_of_this_process(void) {
   if (ll_the_summaries != NULL && load_acquire(&ll_the_summaries->alive) != 0) return ll_the_summaries;
-  ll_summaries *fresh = untouched(sizeof *fresh);
+  ll_summaries *fresh = ll_untouched(sizeof *fresh);
   if (fresh == NULL) return NULL;
   madvise(fresh, sizeof *fresh, MADV_WIPEONFORK);
   fresh->due_ns = UINT64_MAX;
