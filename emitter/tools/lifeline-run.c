@@ -5,6 +5,7 @@
  * file, and said in a line; the program starts in any case. */
 #include <lifeline/lifeline.h>
 
+#include "base/bytes.h"
 #include "program.h"
 #include "run-agent.h"
 #include "settings.h"
@@ -88,8 +89,7 @@ static bool set_preload(const char *path) {
 static bool make_key(int fd, char digits[33]) {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return false;
-  for (int i = 0; i < 16; i++)
-    sprintf(digits + 2 * i, "%02x", bytes[i]);
+  ll_hex(bytes, sizeof bytes, digits);
   return write(fd, digits, 32) == 32 && write(fd, "\n", 1) == 1;
 }
 

@@ -2,15 +2,6 @@
 
 #include <stddef.h>
 
-void sink_incarnation_hex(const uint8_t incarnation[16], char hex[INCARNATION_HEX_BYTES]) {
-  static const char digits[] = "0123456789abcdef";
-  for (int i = 0; i < 16; i++) {
-    hex[2 * i] = digits[incarnation[i] >> 4];
-    hex[2 * i + 1] = digits[incarnation[i] & 15];
-  }
-  hex[32] = 0;
-}
-
 void sink_header_text(const char *text, char header[SINK_HEADER_BYTES]) {
   static const char digits[] = "0123456789ABCDEF";
   size_t used = 0;

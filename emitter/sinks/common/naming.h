@@ -6,9 +6,6 @@
 
 enum { INCARNATION_HEX_BYTES = 33, SINK_PARTITIONS = 16 };
 
-/* 32 lower-case digits and a terminator. */
-void sink_incarnation_hex(const uint8_t incarnation[16], char hex[INCARNATION_HEX_BYTES]);
-
 /* FNV-1a with 64 bits over the incarnation, modulo 16: the last token of the subject. */
 unsigned sink_partition(const uint8_t incarnation[16]);
 

@@ -1,5 +1,6 @@
 #include "signature.h"
 
+#include "base/bytes.h"
 #include "base/low.h"
 
 #include <errno.h>
@@ -41,6 +42,5 @@ void sink_signature_of(const sink_signature *signature, const uint8_t *batch, si
                        char text[SIGNATURE_TEXT_BYTES]) {
   uint8_t mac[SIGNATURE_KEY_BYTES] = {0}; /* stays zero if out of memory: the jobs then reject and count that batch */
   HMAC(EVP_sha256(), signature->key, SIGNATURE_KEY_BYTES, batch, bytes, mac, NULL);
-  for (size_t i = 0; i < sizeof mac; i++)
-    snprintf(text + 2 * i, 3, "%02x", mac[i]);
+  ll_hex(mac, sizeof mac, text);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/low.h"
 #include "bound.h"
 #include "clients.h"
@@ -314,7 +315,7 @@ static ll_sink *kafka_open(const ll_sink_host *host, char *error, size_t error_b
   ll_low_fill(); /* librdkafka opens pipes whenever a broker becomes known */
   sink->host = host;
   sink_report_init(&sink->report, host);
-  sink_incarnation_hex(host->incarnation, sink->incarnation);
+  ll_hex(host->incarnation, sizeof host->incarnation, sink->incarnation);
   sink_header_text(host->host_name, sink->host_header);
   sink_header_text(host->program, sink->program_header);
   sink_security_outlive_exit();

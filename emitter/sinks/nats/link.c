@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "flight.h"
 #include "inbox.h"
 #include "threads.h"
@@ -235,9 +236,7 @@ static bool choose_inbox(nats_link *link) {
   if (getrandom(random, sizeof random, 0) != sizeof random) return false;
   char prefix[NATS_INBOX_PREFIX_BYTES];
   nats_inbox_prefix(link->security, prefix);
-  size_t used = (size_t)sprintf(link->inbox, "%s.", prefix);
-  for (size_t i = 0; i < sizeof random; i++)
-    used += (size_t)sprintf(link->inbox + used, "%02x", random[i]);
+  ll_hex(random, sizeof random, link->inbox + sprintf(link->inbox, "%s.", prefix));
   return true;
 }
 

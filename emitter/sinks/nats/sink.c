@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ack.h"
+#include "base/bytes.h"
 #include "bound.h"
 #include "bucket.h"
 #include "flight.h"
@@ -344,7 +345,7 @@ static ll_sink *nats_open(const ll_sink_host *host, char *error, size_t error_by
   pthread_mutex_init(&sink->duplicates.mutex, NULL);
   sink_header_text(host->host_name, sink->host_header);
   sink_header_text(host->program, sink->program_header);
-  sink_incarnation_hex(host->incarnation, sink->incarnation);
+  ll_hex(host->incarnation, sizeof host->incarnation, sink->incarnation);
   unsigned in_flight;
   if (sink_url_parse(&sink->url, host->url, NATS_DEFAULT_PORT, error, error_bytes) &&
       load_security(sink, error, error_bytes) && configure(sink, &in_flight, error, error_bytes) &&

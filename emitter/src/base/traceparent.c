@@ -1,21 +1,15 @@
 #include "traceparent.h"
 
+#include "bytes.h"
+
 #include <errno.h>
 #include <string.h>
 
 /* version "-" trace-id "-" parent-id "-" trace-flags */
 enum { TRACE_ID = 3, PARENT_ID = 36, FLAGS = 53, LENGTH = 55, SAMPLED = 1 };
 
-static const char digits[] = "0123456789abcdef";
-
-static void put_hex(const uint8_t *bytes, size_t count, char *text) {
-  for (size_t i = 0; i < count; i++) {
-    text[2 * i] = digits[bytes[i] >> 4];
-    text[2 * i + 1] = digits[bytes[i] & 15];
-  }
-}
-
 static int digit_of(char letter) {
+  static const char digits[] = "0123456789abcdef";
   const char *found = letter != '\0' ? strchr(digits, letter) : NULL;
   return found != NULL ? (int)(found - digits) : -1;
 }
@@ -41,8 +35,7 @@ bool ll_session_id_is_zero(const uint8_t id[16]) {
 }
 
 void ll_session_id_text(const uint8_t id[16], char text[LL_SESSION_ID_TEXT]) {
-  put_hex(id, 16, text);
-  text[32] = '\0';
+  ll_hex(id, 16, text);
 }
 
 bool ll_session_id_parse(const char *text, size_t bytes, uint8_t id[16]) {
@@ -87,10 +80,9 @@ int ll_traceparent_parse(const char *text, ll_session *session) {
 
 void ll_traceparent_format(const ll_session *session, char text[LL_TRACEPARENT_BYTES]) {
   memcpy(text, "00-", 3);
-  put_hex(session->id, 16, text + TRACE_ID);
+  ll_hex(session->id, 16, text + TRACE_ID);
   text[PARENT_ID - 1] = '-';
-  put_hex(session->span, 8, text + PARENT_ID);
+  ll_hex(session->span, 8, text + PARENT_ID);
   text[FLAGS - 1] = '-';
-  put_hex(&(uint8_t){session->flags & SAMPLED}, 1, text + FLAGS);
-  text[LENGTH] = '\0';
+  ll_hex(&(uint8_t){session->flags & SAMPLED}, 1, text + FLAGS);
 }

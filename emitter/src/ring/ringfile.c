@@ -1,6 +1,7 @@
 #include "ringfile.h"
 
 #include "base/atomics.h"
+#include "base/bytes.h"
 #include "base/cgroup.h"
 #include "base/crash_point.h"
 #include "base/directory.h"
@@ -152,8 +153,7 @@ void ll_store_program(const char *program, char *name, size_t name_bytes) {
 static void choose_path(ll_store *store, const char *directory, const char *program, const uint8_t incarnation[16]) {
   char name[64], hex[33];
   ll_store_program(program, name, sizeof name);
-  for (int i = 0; i < 16; i++)
-    snprintf(hex + 2 * i, 3, "%02x", incarnation[i]);
+  ll_hex(incarnation, 16, hex);
   snprintf(store->path, sizeof store->path, "%s/%s-%d-%s.rings", directory, name, (int)getpid(), hex);
 }
 

@@ -1,5 +1,6 @@
 #include "spool_files.h"
 
+#include "base/bytes.h"
 #include "base/directory.h"
 #include "base/low.h"
 #include "ring/ringfile.h"
@@ -23,8 +24,7 @@ int ll_spool_directory_open(const char *path, bool make, char *why, size_t why_b
 void ll_spool_name(const ll_segment_identity *identity, ll_spool_kind kind, char name[LL_SPOOL_NAME_MAX]) {
   char program[64], hex[33];
   ll_store_program(identity->program, program, sizeof program);
-  for (int i = 0; i < 16; i++)
-    snprintf(hex + 2 * i, 3, "%02x", identity->incarnation[i]);
+  ll_hex(identity->incarnation, 16, hex);
   snprintf(name, LL_SPOOL_NAME_MAX, "%s-%u-%s-%u-%08u%s", program, (unsigned)identity->owner.pid, hex,
            (unsigned)identity->route, (unsigned)identity->number, suffixes[kind]);
 }

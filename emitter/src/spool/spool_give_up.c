@@ -1,6 +1,7 @@
 #include "spool_give_up.h"
 
 #include "base/atomics.h"
+#include "base/bytes.h"
 #include "base/crash_point.h"
 
 #include <errno.h>
@@ -92,11 +93,9 @@ static bool slot_is_gone(const ll_store *store, const ll_spool_books *books) {
 static void remove_counted(const ll_store *store, uint32_t route, int directory) {
   ll_spool_listing listing;
   char set[64];
-  int used = 0;
   if (ll_spool_listing_read(directory, NULL, &listing) != 0) return;
-  for (int i = 0; i < 16; i++)
-    used += snprintf(set + used, sizeof set - (size_t)used, "%02x", store->header->incarnation[i]);
-  snprintf(set + used, sizeof set - (size_t)used, "-%u-", (unsigned)route);
+  ll_hex(store->header->incarnation, 16, set);
+  snprintf(set + 32, sizeof set - 32, "-%u-", (unsigned)route);
   for (size_t i = 0; i < listing.count; i++)
     if (listing.files[i].kind == LL_SPOOL_GIVEN_UP && strstr(listing.files[i].name, set) != NULL)
       unlinkat(directory, listing.files[i].name, 0);

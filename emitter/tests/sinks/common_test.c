@@ -13,6 +13,7 @@
 
 #include "ack.h"
 #include "alert.h"
+#include "base/bytes.h"
 #include "base/format.h"
 #include "bound.h"
 #include "conf.h"
@@ -243,7 +244,7 @@ static void names_follow_the_format(void **state) {
   for (int i = 0; i < 16; i++)
     counted[i] = (uint8_t)(i * 17);
   char hex[INCARNATION_HEX_BYTES];
-  sink_incarnation_hex(counted, hex);
+  ll_hex(counted, sizeof counted, hex);
   assert_string_equal(hex, "00112233445566778899aabbccddeeff");
   assert_int_equal(sink_partition(zero), 5);
   assert_int_equal(sink_partition((const uint8_t[16]){0xff}), 10);
