@@ -1,5 +1,7 @@
 #include "naming.h"
 
+#include "base/bytes.h"
+
 #include <stddef.h>
 
 void sink_header_text(const char *text, char header[SINK_HEADER_BYTES]) {
@@ -18,8 +20,5 @@ void sink_header_text(const char *text, char header[SINK_HEADER_BYTES]) {
 }
 
 unsigned sink_partition(const uint8_t incarnation[16]) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (int i = 0; i < 16; i++)
-    hash = (hash ^ incarnation[i]) * 0x100000001b3;
-  return (unsigned)(hash % SINK_PARTITIONS);
+  return (unsigned)(ll_fnv1a(incarnation, 16) % SINK_PARTITIONS);
 }

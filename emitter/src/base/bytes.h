@@ -15,4 +15,12 @@ static inline void ll_hex(const uint8_t *bytes, size_t count, char *text) {
   *text = '\0';
 }
 
+/* FNV-1a of 64 bits. */
+static inline uint64_t ll_fnv1a(const void *bytes, size_t count) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < count; i++)
+    hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
 #endif

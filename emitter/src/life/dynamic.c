@@ -1,6 +1,6 @@
+#include "base/bytes.h"
 #include "base/lock.h"
 #include "base/utf8.h"
-#include "ring/descriptor.h"
 #include "ring/emitter.h"
 #include "ring/producer.h"
 #include "ring/values.h"
@@ -84,7 +84,7 @@ static ll_dynamic *make(const char *name, ll_level level, const ll_dynamic_field
 /* Returns NULL when out of memory. */
 static ll_dynamic *find_or_make(const char *name, ll_level level, const ll_dynamic_field *fields, unsigned count) {
   ll_saved_state before;
-  uint64_t hash = ll_fnv1a((const uint8_t *)name, strlen(name));
+  uint64_t hash = ll_fnv1a(name, strlen(name));
   ll_dynamic **chain = &chains[hash % (sizeof chains / sizeof chains[0])];
   ll_lock(&before);
   ll_dynamic *found = *chain;

@@ -1,5 +1,6 @@
 #include "descriptor.h"
 
+#include "base/bytes.h"
 #include "base/format.h"
 #include "base/utf8.h"
 
@@ -19,13 +20,6 @@ enum {
 
 _Static_assert((int)LEVEL_AT == (int)LL_DESCRIPTOR_HASHED && (int)RESERVED_TOO_AT + 1 == (int)LL_DESCRIPTOR_NAME,
                "FORMAT.md");
-
-uint64_t ll_fnv1a(const uint8_t *bytes, size_t count) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
 
 /* The identity is defined over the little-endian form. Its only multi-byte integers are the lengths of texts and the
  * values of constants, so a big-endian machine swaps those. */

@@ -8,9 +8,6 @@
 
 #define LL_DESCRIPTOR_MAX 8192
 
-/* FNV-1a of 64 bits. */
-uint64_t ll_fnv1a(const uint8_t *bytes, size_t count);
-
 /* The identity of the type whose entry, without padding, has that many bytes. */
 uint64_t ll_descriptor_hash(const uint8_t *entry, size_t bytes);
 
