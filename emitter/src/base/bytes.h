@@ -1,9 +1,16 @@
-/* Bytes as text, and as one number. */
+/* Bytes: appended one after the other, as text, and as one number. */
 #ifndef LIFELINE_BYTES_H
 #define LIFELINE_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Returns the place behind them. `bytes` may be NULL if there are none. */
+static inline uint8_t *ll_append(uint8_t *at, const void *bytes, size_t count) {
+  if (count > 0) memcpy(at, bytes, count);
+  return at + count;
+}
 
 /* Two lower-case digits per byte, and a terminator. Async-signal-safe. */
 static inline void ll_hex(const uint8_t *bytes, size_t count, char *text) {

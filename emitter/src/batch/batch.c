@@ -1,6 +1,7 @@
 #include "batch.h"
 
 #include "base/atomics.h"
+#include "base/bytes.h"
 #include "crc32c.h"
 #include "ring/context.h"
 
@@ -209,21 +210,13 @@ static uint32_t copy_records(const ll_batch *batch, uint8_t *to, uint32_t crc) {
   return crc;
 }
 
-typedef struct cursor {
-  uint8_t *at;
-} cursor;
-
-static void put(cursor *out, const void *bytes, size_t count) {
-  if (count > 0) memcpy(out->at, bytes, count);
-  out->at += count;
-}
-
-static void put_calibrations(cursor *out, const ll_calibrations *calibrations, uint32_t first) {
+static uint8_t *put_calibrations(uint8_t *to, const ll_calibrations *calibrations, uint32_t first) {
   for (uint32_t i = first; i < calibrations->count; i++) {
     ll_calibration calibration = calibrations->at[i];
     if (i == first) calibration.flags &= ~LL_CALIBRATION_STEP; /* a step from a calibration that is omitted */
-    put(out, &calibration, sizeof calibration);
+    to = ll_append(to, &calibration, sizeof calibration);
   }
+  return to;
 }
 
 size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrations *calibrations,
@@ -249,7 +242,6 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
   size_t total = header_bytes + batch->descriptors_bytes + packed.bytes + LL_BATCH_CRC_BYTES;
   uint32_t flags = header->flags | (calibrations->uncertain || batch->doubtful ? LL_BATCH_CLOCK_UNCERTAIN : 0);
 
-  cursor to = {out};
   ll_batch_head head = {.version = LL_BATCH_VERSION,
                         .big_endian = LL_BIG_ENDIAN,
                         .compression = packed.compression,
@@ -273,23 +265,22 @@ size_t ll_batch_write(ll_batch *batch, const ll_store *store, const ll_calibrati
                         .clock = (uint8_t)file->clock};
   memcpy(head.magic, LL_BATCH_MAGIC, sizeof head.magic);
   memcpy(head.incarnation, file->incarnation, sizeof head.incarnation);
-  put(&to, &head, sizeof head);
-  put(&to, header->counters, sizeof header->counters);
-  put_calibrations(&to, calibrations, first);
-  put(&to, batch->segments, batch->segment_count * sizeof(ll_segment));
-  put(&to, store->identity, file->names_bytes);
-  put(&to, &(uint16_t){(uint16_t)route_name_bytes}, sizeof(uint16_t));
-  put(&to, header->route_name, route_name_bytes);
-  put(&to, store->identity + file->names_bytes, file->context_bytes);
-  put(&to, batch->context->at, batch->context->bytes);
-  put(&to, (const uint8_t[8]){0}, header_padding);
+  uint8_t *to = ll_append(out, &head, sizeof head);
+  to = ll_append(to, header->counters, sizeof header->counters);
+  to = put_calibrations(to, calibrations, first);
+  to = ll_append(to, batch->segments, batch->segment_count * sizeof(ll_segment));
+  to = ll_append(to, store->identity, file->names_bytes);
+  to = ll_append(to, &(uint16_t){(uint16_t)route_name_bytes}, sizeof(uint16_t));
+  to = ll_append(to, header->route_name, route_name_bytes);
+  to = ll_append(to, store->identity + file->names_bytes, file->context_bytes);
+  to = ll_append(to, batch->context->at, batch->context->bytes);
+  to = ll_append(to, (const uint8_t[8]){0}, header_padding);
   for (uint32_t i = 0; i < batch->number_count; i++) {
     const ll_shape *shape = &batch->types->shapes[batch->numbers[i]];
-    put(&to, shape->descriptor, shape->descriptor_bytes);
+    to = ll_append(to, shape->descriptor, shape->descriptor_bytes);
   }
-  uint32_t crc = ll_crc32c(out, (size_t)(to.at - out));
-  crc = as_it_is ? copy_records(batch, to.at, crc) : ll_crc32c_more(crc, to.at, packed.bytes);
-  to.at += packed.bytes;
-  put(&to, &crc, sizeof crc);
+  uint32_t crc = ll_crc32c(out, (size_t)(to - out));
+  crc = as_it_is ? copy_records(batch, to, crc) : ll_crc32c_more(crc, to, packed.bytes);
+  ll_append(to + packed.bytes, &crc, sizeof crc);
   return total;
 }

@@ -1,5 +1,7 @@
 #include "values.h"
 
+#include "base/bytes.h"
+
 #include <errno.h>
 
 int ll_values_check(const uint8_t *codes, unsigned count, const ll_value *values) {
@@ -41,26 +43,21 @@ size_t ll_values_bytes(const uint8_t *codes, unsigned count, const ll_value *val
   return LL_PADDED_(bytes);
 }
 
-static uint8_t *put(uint8_t *at, const void *bytes, size_t count) {
-  if (count > 0) memcpy(at, bytes, count);
-  return at + count;
-}
-
 void ll_values_write(const uint8_t *codes, unsigned count, const ll_value *values, uint8_t *at, size_t bytes) {
   memset(at - sizeof(uint64_t) + bytes - 8, 0, bytes > 8 ? 8 : 0);
   for (unsigned i = 0; i < count; i++) {
     const ll_value *value = &values[i];
     switch (codes[i]) {
-    case LL_I32: at = put(at, &(int32_t){(int32_t)value->i64}, 4); break;
-    case LL_U32: at = put(at, &(uint32_t){(uint32_t)value->u64}, 4); break;
-    case LL_F32: at = put(at, &(float){(float)value->f64}, 4); break;
+    case LL_I32: at = ll_append(at, &(int32_t){(int32_t)value->i64}, 4); break;
+    case LL_U32: at = ll_append(at, &(uint32_t){(uint32_t)value->u64}, 4); break;
+    case LL_F32: at = ll_append(at, &(float){(float)value->f64}, 4); break;
     case LL_BOOL: *at++ = (uint8_t)value->u64; break;
     case LL_STRING:
     case LL_BYTES:
-      at = put(at, &(uint16_t){(uint16_t)value->bytes.size}, 2);
-      at = put(at, value->bytes.data, value->bytes.size);
+      at = ll_append(at, &(uint16_t){(uint16_t)value->bytes.size}, 2);
+      at = ll_append(at, value->bytes.data, value->bytes.size);
       break;
-    default: at = put(at, value, 8);
+    default: at = ll_append(at, value, 8);
     }
   }
 }
