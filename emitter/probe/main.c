@@ -3,6 +3,7 @@
  * One thread: it samples what is due (schedule.h), and between samples waits for announcements of sessions and for ends
  * of connections. The library's harvester sends what was emitted.
  */
+#include "base/clock.h"
 #include "base/say.h"
 #include "clock/broker_clock.h"
 #include "connections/tcp.h"
@@ -142,7 +143,7 @@ static void add_samplers(probe *all) {
                  {SAMPLE_DISK, host_disk_sample, &ll_type_host_disk},
                  {SAMPLE_NETWORK, host_network_sample, &ll_type_host_network},
                  {SAMPLE_CLOCK, host_clock_sample, &ll_type_host_clock}};
-  uint64_t every_ns = all->options.every_ns, now_ns = monotonic_ns();
+  uint64_t every_ns = all->options.every_ns, now_ns = ll_now_ns(CLOCK_MONOTONIC);
   schedule *to = &all->schedule;
   for (unsigned i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
     if (wants(all, of_host[i].kind))
@@ -227,7 +228,7 @@ static void adapt_one(probe *all, sampler *one, uint64_t now_ns) {
 }
 
 static void adapt(probe *all) {
-  uint64_t now_ns = monotonic_ns();
+  uint64_t now_ns = ll_now_ns(CLOCK_MONOTONIC);
   bool ask = now_ns - all->asked_ns >= ASK_NS;
   if (ask) all->asked_ns = now_ns;
   for (unsigned i = 0; i < all->schedule.count; i++) {
@@ -240,7 +241,7 @@ static void adapt(probe *all) {
 /* A session opened or closed: its processes are sampled at once. */
 static void on_announcement(probe *all) {
   if (!sessions_read(&all->sessions)) return;
-  uint64_t now_ns = monotonic_ns();
+  uint64_t now_ns = ll_now_ns(CLOCK_MONOTONIC);
   all->targets.stale = true;
   if (all->process != NULL) all->process->due_ns = now_ns;
   if (all->connections != NULL) all->connections->due_ns = now_ns;
@@ -251,7 +252,7 @@ static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) 
   unsigned count = tcp_poll(&all->tcp, polled);
   polled[count + 1] = (struct pollfd){.fd = -1, .events = POLLIN};
   if (all->follow.kernel != NULL) polled[count + 1].fd = kernel_descriptor(all->follow.kernel);
-  uint64_t now_ns = monotonic_ns(), allowed_ns = all->sessions.next_ns;
+  uint64_t now_ns = ll_now_ns(CLOCK_MONOTONIC), allowed_ns = all->sessions.next_ns;
   if (next_ns > now_ns + SECOND_NS) next_ns = now_ns + SECOND_NS; /* an activation may come */
   polled[count] = (struct pollfd){.fd = now_ns >= allowed_ns ? all->sessions.notify : -1, .events = POLLIN};
   if (now_ns < allowed_ns && allowed_ns < next_ns) next_ns = allowed_ns;
@@ -269,7 +270,7 @@ static void wait_until(probe *all, uint64_t next_ns, const sigset_t *unblocked) 
 
 static void run(probe *all, const sigset_t *unblocked) {
   while (!ended) {
-    schedule_run(&all->schedule, monotonic_ns());
+    schedule_run(&all->schedule, ll_now_ns(CLOCK_MONOTONIC));
     adapt(all);
     if (!ended) wait_until(all, schedule_next(&all->schedule), unblocked);
   }

@@ -1,17 +1,11 @@
 #include "schedule.h"
 
+#include "base/clock.h"
 #include "base/say.h"
 
 #include <lifeline/events.h>
 
 #include <stddef.h>
-#include <time.h>
-
-uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 sampler *schedule_add(schedule *all, const char *name, sample_function sample, void *ctx, uint64_t period_ns,
                       uint64_t first_ns) {
@@ -28,12 +22,12 @@ void schedule_rate(sampler *one, uint64_t period_ns, uint64_t now_ns) {
 }
 
 static void take(sampler *one, uint64_t now_ns) {
-  uint64_t missed = (now_ns - one->due_ns) / one->period_ns, began_ns = monotonic_ns();
+  uint64_t missed = (now_ns - one->due_ns) / one->period_ns, began_ns = ll_now_ns(CLOCK_MONOTONIC);
   one->skipped += missed;
   one->due_ns += (missed + 1) * one->period_ns;
   one->samples++;
   one->failures += !one->sample(one->ctx, now_ns);
-  one->busy_ns += monotonic_ns() - began_ns;
+  one->busy_ns += ll_now_ns(CLOCK_MONOTONIC) - began_ns;
 }
 
 void schedule_run(schedule *all, uint64_t now_ns) {

@@ -34,8 +34,6 @@ typedef struct schedule {
   unsigned count;
 } schedule;
 
-uint64_t monotonic_ns(void);
-
 /* The sampler lives as long as the schedule. */
 sampler *schedule_add(schedule *all, const char *name, sample_function sample, void *ctx, uint64_t period_ns,
                       uint64_t first_ns);

@@ -1,5 +1,6 @@
 #include "measure.h"
 
+#include "base/clock.h"
 #include "last.h"
 #include "library.h"
 #include "page.h"
@@ -87,9 +88,7 @@ bool io_is_here(void) {
 }
 
 static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  return ll_now_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 bool io_is_on_signal_stack(void) {

@@ -1,5 +1,7 @@
 #include "table.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -9,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { IDLE_REPORTS = 2 };
@@ -18,9 +19,7 @@ enum { IDLE_REPORTS = 2 };
 #define BUSY UINT64_C(1)
 
 uint64_t io_table_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  return ll_now_ns(CLOCK_MONOTONIC);
 }
 
 /* --- files: by system calls that the preload does not wrap --- */

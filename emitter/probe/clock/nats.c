@@ -5,6 +5,7 @@
  */
 #include "broker_clock.h"
 
+#include "base/clock.h"
 #include "link.h"
 #include "names.h"
 #include "security.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { QUESTIONS = 5, OPENING_MS = 10, CLOSE_MS = 200 };
 
@@ -46,11 +46,8 @@ typedef struct nats_clock {
 } nats_clock;
 
 static moment now(void) {
-  struct timespec monotonic, realtime;
-  clock_gettime(CLOCK_MONOTONIC, &monotonic);
-  clock_gettime(CLOCK_REALTIME, &realtime);
-  return (moment){(uint64_t)monotonic.tv_sec * 1000 * MS + (uint64_t)monotonic.tv_nsec,
-                  (int64_t)realtime.tv_sec * 1000000000 + realtime.tv_nsec};
+  uint64_t monotonic_ns = ll_now_ns(CLOCK_MONOTONIC);
+  return (moment){monotonic_ns, (int64_t)ll_now_ns(CLOCK_REALTIME)};
 }
 
 static void ask(nats_clock *clock) {

@@ -1,6 +1,7 @@
 /* What the kernel believes about its own clock, and the steps that the clock makes. */
 #include "host.h"
 
+#include "base/clock.h"
 #include "base/say.h"
 
 #include <lifeline/events.h>
@@ -8,12 +9,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/timex.h>
-#include <time.h>
 
 static int64_t ns_of(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+  return (int64_t)ll_now_ns(clock);
 }
 
 typedef struct difference {

@@ -1,12 +1,12 @@
 #include "emit.h"
 
+#include "base/clock.h"
 #include "names.h"
 
 #include <lifeline/dynamic.h>
 #include <lifeline/events.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { SESSIONS_MAX = 65536, CALLS_MAX = 65536, HISTOGRAM_BYTES = KERNEL_BUCKETS * 36 };
 
@@ -20,18 +20,12 @@ typedef struct call_sums {
   kernel_sum duration, bytes, rate;
 } call_sums;
 
-static uint64_t now_ns(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void emitter_open(kernel_emitter *made, const char *source, unsigned views) {
   memset(made, 0, sizeof *made);
   made->source = source;
   made->views = views;
-  made->since_ns = now_ns(CLOCK_MONOTONIC);
-  made->epoch_ns = (int64_t)(now_ns(CLOCK_REALTIME) - made->since_ns);
+  made->since_ns = ll_now_ns(CLOCK_MONOTONIC);
+  made->epoch_ns = (int64_t)(ll_now_ns(CLOCK_REALTIME) - made->since_ns);
   keymap_init(&made->sessions, sizeof(session), SESSIONS_MAX);
   keymap_init(&made->calls, sizeof(call_sums), CALLS_MAX);
 }
@@ -169,10 +163,10 @@ static int emit_call(void *ctx, const struct kernel_key *key, void *entry) {
 }
 
 void emitter_begin(kernel_emitter *to) {
-  uint64_t now = now_ns(CLOCK_MONOTONIC);
+  uint64_t now = ll_now_ns(CLOCK_MONOTONIC);
   to->interval_ns = now - to->since_ns;
   to->since_ns = now;
-  to->epoch_ns = (int64_t)(now_ns(CLOCK_REALTIME) - now);
+  to->epoch_ns = (int64_t)(ll_now_ns(CLOCK_REALTIME) - now);
 }
 
 void emitter_end(kernel_emitter *to) {

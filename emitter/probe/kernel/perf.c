@@ -1,6 +1,7 @@
 /* The source for kernels without eBPF or BTF, and for those who may only use perf: a record of each switch, wake-up,
  * fork and exit of the whole machine, added up here. It costs more than eBPF, and tells only whether a wait was
  * interruptible. */
+#include "base/clock.h"
 #include "family.h"
 #include "keymap.h"
 #include "perfring.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PROCESSES_MAX = 4096, THREADS_MAX = 1 << 20, SUMS_MAX = 1 << 16 };
 
@@ -117,10 +117,8 @@ static void forget(void *opened, uint32_t pid) {
 
 static int watch(void *opened, uint32_t pid, uint32_t *number) {
   perf *self = opened;
-  struct timespec now;
   char path[64];
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  uint64_t now_ns = ll_now_ns(CLOCK_MONOTONIC);
   snprintf(path, sizeof path, "/proc/%u/task", pid);
   DIR *all = opendir(path);
   if (all == NULL) return ESRCH;

@@ -1,5 +1,7 @@
 #include "perfring.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -147,9 +148,7 @@ static void take_next(const perfring *from, perf_cpu *cpu, void (*take)(void *ct
 }
 
 void perfring_drain(perfring *from, void (*take)(void *ctx, const perf_record *record), void *ctx) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t until = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - PERF_SETTLE_NS;
+  uint64_t until = ll_now_ns(CLOCK_MONOTONIC) - PERF_SETTLE_NS;
   for (unsigned i = 0; i < from->cpu_count; i++)
     look_ahead(from, &from->cpus[i]);
   for (;;) {

@@ -1,6 +1,7 @@
 /* The source without rights: what /proc says of each thread. Only totals: how long it ran and was ready to run
  * (schedstat), and how often it gave up its CPU (status). What was neither is the time that it was blocked. A thread
  * that begins or ends within an interval is counted from its first to its last look. */
+#include "base/clock.h"
 #include "family.h"
 #include "keymap.h"
 #include "source.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PROCESSES_MAX = 4096, THREADS_MAX = 1 << 20 };
@@ -38,12 +38,6 @@ typedef struct proc {
 
 static struct kernel_key key_of(uint32_t id) {
   return (struct kernel_key){.process = id};
-}
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* The text of a file below /proc/PID/task, closed by a 0. */
@@ -93,7 +87,8 @@ static bool look_at(int folder, const char *id, thread *seen) {
   if (!read_text(folder, path, text, sizeof text)) return false;
   const char *line = strstr(text, "\nvoluntary_ctxt_switches:");
   if (line == NULL || sscanf(line, "\nvoluntary_ctxt_switches: %llu", &waits) != 1) return false;
-  *seen = (thread){.seen_ns = now_ns(), .ran_ns = ran, .ready_ns = ready, .slices = slices, .waits = waits};
+  *seen = (thread){
+      .seen_ns = ll_now_ns(CLOCK_MONOTONIC), .ran_ns = ran, .ready_ns = ready, .slices = slices, .waits = waits};
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "sessions.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -14,7 +15,6 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { DIRECTORY_ENTRIES_MAX = 1024, ENTRIES_MAX = 16384, BUDGET = 50 };
@@ -252,15 +252,9 @@ static int newest_first(const void *one, const void *other) {
   return memcmp(a->session, b->session, SESSION_BYTES);
 }
 
-static uint64_t time_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 bool sessions_read(sessions *all) {
   static reading now;
-  uint64_t began_ns = time_ns(), ended_ns;
+  uint64_t began_ns = ll_now_ns(CLOCK_MONOTONIC), ended_ns;
   char events[4096] __attribute__((aligned(8)));
   unsigned kept = 0;
   while (all->notify >= 0 && read(all->notify, events, sizeof events) > 0) {
@@ -279,7 +273,7 @@ bool sessions_read(sessions *all) {
   memcpy(all->over, now.over, sizeof now.over);
   all->count = now.open_count;
   all->over_count = now.over_count;
-  ended_ns = time_ns();
+  ended_ns = ll_now_ns(CLOCK_MONOTONIC);
   all->next_ns = ended_ns + (ended_ns - began_ns) * BUDGET;
   return changed;
 }

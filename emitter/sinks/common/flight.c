@@ -1,13 +1,13 @@
 #include "flight.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 int64_t flight_now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)(ll_now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 bool flight_init(flight *f, const ll_sink_host *host, unsigned capacity, char *error, size_t error_bytes) {

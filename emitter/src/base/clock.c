@@ -6,7 +6,6 @@
 #include <lifeline/lifeline.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -19,14 +18,8 @@ enum {
   JUMP_FLOOR_NS = 1000000,
 };
 
-static uint64_t nanoseconds(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 uint64_t ll_monotonic_ns(void) {
-  return nanoseconds(CLOCK_MONOTONIC_RAW);
+  return ll_now_ns(CLOCK_MONOTONIC_RAW);
 }
 
 bool ll_clock_is_listed(const char *names, const char *name) {
@@ -79,10 +72,10 @@ static ll_calibration read_instant(ll_clock_kind kind) {
   ll_calibration best = {0};
   uint64_t best_width = UINT64_MAX;
   for (int i = 0; i < CALIBRATION_TRIES; i++) {
-    uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC_RAW);
+    uint64_t monotonic = ll_now_ns(CLOCK_MONOTONIC_RAW);
     uint64_t tick = ll_clock_tick(kind);
-    uint64_t realtime = nanoseconds(CLOCK_REALTIME);
-    uint64_t width = nanoseconds(CLOCK_MONOTONIC_RAW) - monotonic;
+    uint64_t realtime = ll_now_ns(CLOCK_REALTIME);
+    uint64_t width = ll_now_ns(CLOCK_MONOTONIC_RAW) - monotonic;
     if (width >= best_width) continue;
     best_width = width;
     uint64_t middle = monotonic + width / 2;

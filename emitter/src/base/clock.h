@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 typedef enum ll_clock_kind { LL_CLOCK_CPU = 0, LL_CLOCK_MONOTONIC = 1 } ll_clock_kind;
 
@@ -38,6 +39,13 @@ bool ll_cpu_clock_usable(void);
 bool ll_clock_is_listed(const char *names, const char *name);
 
 uint64_t ll_clock_tick(ll_clock_kind kind);
+
+static inline uint64_t ll_now_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 uint64_t ll_monotonic_ns(void);
 
 /* Adds a calibration for the current instant. When the array is full, drops some from the middle, but keeps the first

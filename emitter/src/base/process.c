@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include "clock.h"
 #include "low.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* False with errno set when the file cannot be read. */
@@ -127,10 +127,7 @@ ll_liveness ll_process_liveness(const ll_process *process) {
 void ll_random(void *bytes, unsigned count) {
   if (getrandom(bytes, count, GRND_NONBLOCK) == (ssize_t)count) return;
   /* Early at boot the kernel's pool is not initialized yet: the value must be unique, not secret. */
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  uint64_t seed = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  seed ^= (uint64_t)getpid() << 40;
+  uint64_t seed = ll_now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40;
   for (unsigned i = 0; i < count; i++) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     ((uint8_t *)bytes)[i] = (uint8_t)(seed >> 56);

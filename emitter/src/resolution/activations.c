@@ -5,16 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MS UINT64_C(1000000)
 #define SKEW_MS 60000
 #define STANDARD_FOR_NS (600 * 1000 * MS)
 
 ll_moment ll_moment_now(void) {
-  struct timespec realtime;
-  clock_gettime(CLOCK_REALTIME, &realtime);
-  return (ll_moment){ll_monotonic_ns(), (int64_t)realtime.tv_sec * 1000 + realtime.tv_nsec / 1000000};
+  return (ll_moment){ll_monotonic_ns(), (int64_t)(ll_now_ns(CLOCK_REALTIME) / MS)};
 }
 
 /* --- one line --- */

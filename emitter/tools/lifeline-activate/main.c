@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "json.h"
 #include "resolution/rules.h"
 #include "store.h"
@@ -70,9 +70,7 @@ static int failed(const char *what) {
 }
 
 static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)(ll_now_ns(CLOCK_REALTIME) / 1000000);
 }
 
 /* State of a line read from the store, which anybody may have written. */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "doctor.h"
 
 enum { CONNECT_MS = 20000, /* a busy machine takes seconds for a handshake */ SOON_DAYS = 14 };
@@ -65,9 +66,7 @@ static int connect_to(const struct addrinfo *address) {
 }
 
 static double now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+  return (double)ll_now_ns(CLOCK_MONOTONIC) / 1e6;
 }
 
 static int reach(const target *t) {
