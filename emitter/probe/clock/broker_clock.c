@@ -1,43 +1,23 @@
 #include "broker_clock.h"
 
+#include "base/plugins.h"
 #include "base/say.h"
 
 #include <lifeline/events.h>
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 enum { SCHEME_MAX = 16, ROUNDS_PATIENCE = 3 };
 
-/* Where the sinks are searched, too: the directory of the environment, which excludes the others; that of the library
- * beside the program's; the installed one. Never by name or working directory. */
-static bool find(const char *scheme, char path[PATH_MAX]) {
-  char own[PATH_MAX] = "";
-  const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
-  if (given != NULL && given[0] == '/')
-    return snprintf(path, PATH_MAX, "%s/lifeline-clock-%s.so", given, scheme) < PATH_MAX;
-  if (getauxval(AT_SECURE) == 0 && realpath("/proc/self/exe", own) != NULL) {
-    *strrchr(own, '/') = '\0';
-    if (snprintf(path, PATH_MAX, "%s/../lib/lifeline/lifeline-clock-%s.so", own, scheme) < PATH_MAX &&
-        access(path, R_OK) == 0)
-      return true;
-  }
-  return snprintf(path, PATH_MAX, "%s/lifeline-clock-%s.so", LL_INSTALLED_PLUGIN_DIR, scheme) < PATH_MAX;
-}
-
 void broker_clock_open(broker_clock *all, const char *url) {
-  char scheme[SCHEME_MAX], path[PATH_MAX], why[512];
+  char name[64], path[PATH_MAX], why[512];
   *all = (broker_clock){.plugin = NULL};
   size_t length = url != NULL ? strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
   if (length == 0 || length >= SCHEME_MAX || url[length] != ':') return;
-  memcpy(scheme, url, length);
-  scheme[length] = '\0';
-  if (!find(scheme, path) || access(path, R_OK) != 0) return; /* a sink that has no clock */
+  snprintf(name, sizeof name, "lifeline-clock-%.*s.so", (int)length, url);
+  if (!ll_plugin_find(name, path)) return; /* a sink that has no clock */
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   const broker_clock_plugin *plugin = library != NULL ? dlsym(library, BROKER_CLOCK_ENTRY) : NULL;
   if (plugin == NULL || plugin->abi != BROKER_CLOCK_ABI) {

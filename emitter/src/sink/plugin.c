@@ -4,17 +4,14 @@
 #include "base/library.h"
 #include "base/loading.h"
 #include "base/low.h"
+#include "base/plugins.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #define TEXT_OF(token) #token
 #define NAME_OF(token) TEXT_OF(token)
@@ -30,56 +27,15 @@ static bool scheme_of(const char *url, char scheme[SCHEME_MAX]) {
   return true;
 }
 
-enum { PLACES = 4, LOADED_MOST = 16 };
-
-/* The directory of the file that contains this code, according to the kernel or the loader; empty if that is not an
- * absolute path. argv[0], which dladdr returns when the core is linked into the program, is not used: it is arbitrary,
- * and may be relative to the working directory. */
-static void find_own(char own[PATH_MAX]) {
-  Dl_info self;
-  struct link_map *object = NULL;
-  if (dladdr1((const void *)&ll_sink_null, &self, (void **)&object, RTLD_DL_LINKMAP) == 0 || object == NULL) return;
-  const char *path = object->l_name[0] == '\0' ? "/proc/thread-self/exe" : object->l_name;
-  if (path[0] == '/' && realpath(path, own) != NULL)
-    *strrchr(own, '/') = '\0';
-  else
-    own[0] = '\0';
-}
-
-/* The sink directories, in search order: the one from the environment, which excludes the others; next to
- * liblifeline.so; next to the directory of a program with the core linked in; the install directory. In a set-user-id
- * program only the last. False: no directory of this number. */
-static bool place(unsigned number, char directory[PATH_MAX]) {
-  char own[PATH_MAX] = "";
-  const char *given = secure_getenv("LIFELINE_PLUGIN_DIR");
-  if (getauxval(AT_SECURE) == 0) find_own(own);
-  const struct {
-    const char *base, *below;
-  } places[PLACES] = {{given, ""}, {own, "/lifeline"}, {own, "/../lib/lifeline"}, {LL_INSTALLED_PLUGIN_DIR, ""}};
-  const char *base = places[number].base;
-  bool alone = given != NULL && given[0] == '/';
-  if (base == NULL || base[0] != '/' || (alone && number > 0)) return false;
-  int length = snprintf(directory, PATH_MAX, "%s%s", base, places[number].below);
-  return length > 0 && length < PATH_MAX;
-}
-
-static bool find_plugin(const char *scheme, char path[PATH_MAX]) {
-  char directory[PATH_MAX];
-  for (unsigned i = 0; i < PLACES; i++) {
-    if (!place(i, directory)) continue;
-    int length = snprintf(path, PATH_MAX, "%s/lifeline-sink-%s.so", directory, scheme);
-    if (length > 0 && length < PATH_MAX && access(path, R_OK) == 0) return true;
-  }
-  return false;
-}
+enum { LOADED_MOST = 16 };
 
 /* Lists the schemes as "null:, file:, nats:". */
 static void list_installed(char *list, size_t list_bytes) {
   static const char begin[] = "lifeline-sink-";
   size_t used = (size_t)snprintf(list, list_bytes, "null:, file:");
-  for (unsigned i = 0; i < PLACES; i++) {
+  for (unsigned i = 0; i < LL_PLUGIN_PLACES; i++) {
     char directory[PATH_MAX], name[SCHEME_MAX + 4];
-    DIR *opened = place(i, directory) ? LL_HOLDING_LOW(opendir(directory)) : NULL;
+    DIR *opened = ll_plugin_place(i, directory) ? LL_HOLDING_LOW(opendir(directory)) : NULL;
     if (opened == NULL) continue;
     for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
       const char *scheme = entry->d_name + sizeof begin - 1;
@@ -117,7 +73,7 @@ uint32_t ll_sink_threads(void) {
 }
 
 const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_bytes) {
-  char scheme[SCHEME_MAX], path[PATH_MAX];
+  char scheme[SCHEME_MAX], name[64], path[PATH_MAX];
   if (!scheme_of(url, scheme)) {
     snprintf(why, why_bytes,
              "the URL of the sink must begin with nats://, kafka://, file:/// or null:, such as nats://127.0.0.1:4222");
@@ -126,11 +82,12 @@ const ll_sink_plugin *ll_sink_plugin_for(const char *url, char *why, size_t why_
   if (strcmp(scheme, ll_sink_null.scheme) == 0) return &ll_sink_null;
   if (strcmp(scheme, ll_sink_file.scheme) == 0) return &ll_sink_file;
 
-  if (!find_plugin(scheme, path)) {
+  snprintf(name, sizeof name, "lifeline-sink-%s.so", scheme);
+  if (!ll_plugin_find(name, path)) {
     char installed[256], where[PATH_MAX];
     list_installed(installed, sizeof installed);
-    for (unsigned i = 0; i < PLACES; i++)
-      if (place(i, where)) break;
+    for (unsigned i = 0; i < LL_PLUGIN_PLACES; i++)
+      if (ll_plugin_place(i, where)) break;
     snprintf(why, why_bytes, "no sink for %s:// is installed; installed are %s (in %s)", scheme, installed, where);
     return NULL;
   }

@@ -1,8 +1,4 @@
-/* Finds the sink for a URL: built in, or a shared object in Lifeline's own plugin directory.
- *
- * That directory is `lifeline` next to the running library, so plugins are loaded only from where the core was loaded.
- * LIFELINE_PLUGIN_DIR replaces it for a build tree, and is ignored in set-user-id programs.
- */
+/* Finds the sink for a URL: built in, or a shared object that is found as base/plugins.h says. */
 #ifndef LIFELINE_PLUGIN_H
 #define LIFELINE_PLUGIN_H
 
