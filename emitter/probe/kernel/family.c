@@ -1,6 +1,7 @@
 #include "family.h"
 
-#include <ctype.h>
+#include "base/process.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,47 +29,14 @@ void family_free(family *made) {
   memset(made, 0, sizeof *made);
 }
 
-/* What follows the name in /proc/PID/stat, which may itself contain blanks and parentheses; NULL if it has ended. */
-static const char *read_stat(const char *pid, char text[512]) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return NULL;
-  ssize_t length = read(file, text, 511);
-  close(file);
-  text[length > 0 ? length : 0] = '\0';
-  return strrchr(text, ')');
-}
-
-/* 0: it has ended, or is hidden. */
-static uint32_t parent_of(const char *pid) {
-  char text[512];
-  const char *fields = read_stat(pid, text);
-  unsigned parent;
-  return fields != NULL && sscanf(fields, ") %*c %u", &parent) == 1 ? parent : 0;
-}
-
 bool process_lives(uint32_t pid) {
-  char name[16], text[512], state;
-  unsigned threads;
-  snprintf(name, sizeof name, "%u", pid);
-  const char *fields = read_stat(name, text);
-  if (fields == NULL ||
-      sscanf(fields, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u", &state, &threads) != 2)
-    return false;
-  return (state != 'Z' && state != 'X') || threads > 1; /* a first thread that has ended leaves a zombie, too */
+  ll_process_stat stat;
+  return ll_process_stat_read(pid, &stat) && !stat.ended;
 }
 
 uint64_t process_start(uint32_t pid) {
-  char name[16], text[512];
-  unsigned long long start;
-  snprintf(name, sizeof name, "%u", pid);
-  const char *fields = read_stat(name, text);
-  return fields != NULL &&
-                 sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                        &start) == 1
-             ? start
-             : 0;
+  ll_process_stat stat;
+  return ll_process_stat_read(pid, &stat) ? stat.start_time : 0;
 }
 
 void family_read(family *pids, family *parents) {
@@ -76,9 +44,10 @@ void family_read(family *pids, family *parents) {
   pids->count = parents->count = 0;
   if (all == NULL) return;
   for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
-    uint32_t parent = isdigit((unsigned char)entry->d_name[0]) ? parent_of(entry->d_name) : 0;
-    if (parent == 0) continue;
-    if (family_add(parents, parent) && !family_add(pids, (uint32_t)strtoul(entry->d_name, NULL, 10))) parents->count--;
+    ll_process_stat stat;
+    uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10); /* 0: no process */
+    if (pid == 0 || !ll_process_stat_read(pid, &stat) || stat.parent == 0) continue;
+    if (family_add(parents, stat.parent) && !family_add(pids, pid)) parents->count--;
   }
   closedir(all);
 }

@@ -42,21 +42,20 @@ static bool boot_id(uint8_t boot[16]) {
   return digits == 32;
 }
 
-/* Field 22 of /proc/<pid>/stat, in clock ticks since boot; 0 for a zombie. (A main thread that exited before other
- * threads is shown as a zombie, too: field 20 is the number of threads.) The second field, the command, may contain
- * blanks and parentheses: count from the last parenthesis. False when it cannot be read. */
-static bool start_time(uint32_t pid, uint64_t *time) {
+/* Fields 3, 4, 20 and 22. The second, the command, may contain blanks and parentheses: count from the last one. */
+bool ll_process_stat_read(uint32_t pid, ll_process_stat *stat) {
   char path[64], text[1024], state;
   int threads;
+  unsigned parent;
   unsigned long long start;
   snprintf(path, sizeof path, "/proc/%u/stat", pid);
-  *time = 0;
+  *stat = (ll_process_stat){0};
   const char *after = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
   if (after == NULL ||
-      sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu", &state,
-             &threads, &start) != 3)
+      sscanf(after + 1, " %c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu", &state,
+             &parent, &threads, &start) != 4)
     return false;
-  *time = (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
+  *stat = (ll_process_stat){(state == 'Z' || state == 'X') && threads <= 1, parent, start};
   return true;
 }
 
@@ -106,7 +105,8 @@ static uint32_t image(void) {
 ll_process ll_process_self(void) {
   ll_process self = {.pid_namespace = pid_namespace(), .pid = (uint32_t)getpid(), .image = image()};
   boot_id(self.boot);
-  start_time(self.pid, &self.start_time);
+  ll_process_stat stat;
+  if (ll_process_stat_read(self.pid, &stat)) self.start_time = stat.start_time;
   return self;
 }
 
@@ -116,12 +116,13 @@ ll_liveness ll_process_liveness(const ll_process *process) {
   uint8_t boot[16];
   if (!boot_id(boot) || memcmp(process->boot, unknown_boot, sizeof boot) == 0) return LL_UNKNOWN;
   if (memcmp(boot, process->boot, sizeof boot) != 0) return LL_OTHER_BOOT;
-  uint64_t namespace = pid_namespace(), start;
+  uint64_t namespace = pid_namespace();
   if (namespace == 0 || process->pid_namespace != namespace) return LL_UNKNOWN;
   if (process->pid == (uint32_t)getpid() && process->image != image()) return LL_DEAD; /* before an exec */
   if (process->pid > INT32_MAX || (kill((pid_t)process->pid, 0) != 0 && errno == ESRCH)) return LL_DEAD;
-  if (!start_time(process->pid, &start) || process->start_time == 0) return LL_UNKNOWN;
-  return start == 0 ? LL_DEAD : start == process->start_time ? LL_ALIVE : LL_REPLACED;
+  ll_process_stat stat;
+  if (!ll_process_stat_read(process->pid, &stat) || process->start_time == 0) return LL_UNKNOWN;
+  return stat.ended ? LL_DEAD : stat.start_time == process->start_time ? LL_ALIVE : LL_REPLACED;
 }
 
 void ll_random(void *bytes, unsigned count) {

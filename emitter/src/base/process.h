@@ -28,6 +28,17 @@ typedef enum ll_liveness {
 ll_process ll_process_self(void);
 ll_liveness ll_process_liveness(const ll_process *process);
 
+/* What /proc/PID/stat says. A main thread that ended before other threads is shown as a zombie, too, but has not ended
+ * the process. */
+typedef struct ll_process_stat {
+  bool ended;
+  uint32_t parent;
+  uint64_t start_time; /* in clock ticks since boot */
+} ll_process_stat;
+
+/* False when it cannot be read. */
+bool ll_process_stat_read(uint32_t pid, ll_process_stat *stat);
+
 /* Called while the main thread runs, at load and in a child of fork(3). Async-signal-safe. */
 void ll_process_begin(void);
 
