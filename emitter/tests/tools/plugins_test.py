@@ -1,4 +1,4 @@
-"""Where programs look for shared objects of ours: one rule for sinks and for the probe's own, as in src/base/plugins.h."""
+"""Where programs look for shared objects of ours: one rule for sinks and the probe, that of src/base/plugins.h."""
 
 import os
 import shutil
