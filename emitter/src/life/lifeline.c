@@ -279,10 +279,10 @@ int ll_shutdown(unsigned timeout_ms) {
   }
   while (!life->stopped && !life->alone && wait_until(&before, deadline_ns)) {
   }
-  bool left = !life->stopped || life->end.left != LL_LEFT_NOTHING;
+  bool stopped = life->stopped, left = !stopped || life->end.left != LL_LEFT_NOTHING;
   if (left) report_left();
   ll_unlock(&before);
-  if (life->stopped && !as_at_exit) ll_threads_wait();
+  if (stopped && !as_at_exit) ll_threads_wait();
   ll_sessions_close();
   return left ? ETIMEDOUT : 0;
 }
