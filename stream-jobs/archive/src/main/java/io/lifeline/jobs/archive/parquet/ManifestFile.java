@@ -13,6 +13,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.Json;
 import io.lifeline.jobs.archive.RouteEntry;
+import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -47,7 +48,7 @@ final class ManifestFile {
             + ", which this program does not know: use a newer one");
       }
       return manifest;
-    } catch (JacksonException e) {
+    } catch (JacksonException | CharConversionException e) {
       throw damaged(file, e);
     }
   }
@@ -85,12 +86,13 @@ final class ManifestFile {
         in.skipChildren();
       }
       throw damaged(file, null);
-    } catch (JacksonException e) {
+    } catch (JacksonException | CharConversionException e) {
       throw damaged(file, e);
     }
   }
 
-  private static ArchiveException damaged(Path file, JacksonException cause) {
+  /** Its first bytes may also look like another encoding: a CharConversionException. */
+  private static ArchiveException damaged(Path file, IOException cause) {
     return new ArchiveException("the manifest " + file + " is damaged: restore it from a backup", cause);
   }
 

@@ -1,6 +1,7 @@
 package io.lifeline.jobs.archive.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lifeline.cases.Cases;
 import io.lifeline.cases.Inputs;
@@ -41,6 +42,19 @@ class DamagedManifestTest {
     });
     Files.write(file, sound);
     read(name);
+  }
+
+  @Test
+  void whatLooksLikeAnotherEncodingIsReported() throws Exception {
+    try (ArchiveWriter writer = Archives.open(directory)) {
+      writer.append(Archives.at(0), Archives.serials(new Incarnation(0, 1), 1, 2));
+    }
+    String name = ArchiveDirectory.manifestName(0, 0);
+    Path file = directory.resolve("manifests").resolve(name);
+    byte[] bytes = Files.readAllBytes(file);
+    System.arraycopy(new byte[] {0, 0, '{', 0}, 0, bytes, 0, 4);
+    Files.write(file, bytes);
+    assertThatThrownBy(() -> read(name)).isInstanceOf(ArchiveException.class).hasMessageContaining("is damaged");
   }
 
   private static byte[] damaged(byte[] sound, Inputs any) {
