@@ -217,7 +217,8 @@ ENTER(setns, (int fd, int kind), (fd, kind),
 /* A table of descriptors that the program leaves would stay with the library's threads, open as it is. */
 bool io_has_table_alone(void) {
   IO_KEEPS_ERRNO;
-  return ll_tls_inside == 0 && io_is_emitting() && other_threads() == library_threads();
+  bool known = access("/proc/self/task", F_OK) == 0;
+  return ll_tls_inside == 0 && known && io_is_emitting() && other_threads() == library_threads();
 }
 
 WRAPPED(int, unshare, (int flags)) {

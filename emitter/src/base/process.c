@@ -62,7 +62,7 @@ bool ll_process_stat_read(uint32_t pid, ll_process_stat *stat) {
 /* The kernel has an address for each thread, that of its robust futexes, until the thread ends. libc gives it one in
  * the main thread at the start, and in a child of fork. Asking takes neither a descriptor nor /proc. */
 typedef enum robust { ROBUST_UNKNOWN, ROBUST_NONE, ROBUST_SOME } robust;
-static pid_t had_robust; /* the process whose main thread had it */
+static bool had_robust; /* the main thread of the process that began */
 
 static robust robust_of_main(void) {
   void *list = NULL;
@@ -72,16 +72,16 @@ static robust robust_of_main(void) {
 }
 
 void ll_process_begin(void) {
-  had_robust = robust_of_main() == ROBUST_SOME ? getpid() : 0;
+  had_robust = robust_of_main() == ROBUST_SOME;
 }
 
-bool ll_process_main_has_ended(int *status) {
+bool ll_process_main_has_ended(bool begun, int *status) {
   char path[64], text[1024], state;
   unsigned field = 3, ended;
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
   *status = 0;
   const char *after = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-  if (after == NULL) return had_robust == getpid() && robust_of_main() == ROBUST_NONE;
+  if (after == NULL) return begun && had_robust && robust_of_main() == ROBUST_NONE;
   if (sscanf(after + 1, " %c", &state) != 1 || (state != 'Z' && state != 'X')) return false;
   for (after++; field < 52 && after != NULL; field++)
     after = strchr(after + 1, ' ');

@@ -43,8 +43,10 @@ bool ll_process_stat_read(uint32_t pid, ll_process_stat *stat);
 void ll_process_begin(void);
 
 /* Whether this process' main thread has ended before other threads; `status` is the one it ended with, 0 if /proc
- * cannot be read. False when that cannot be determined: without /proc in a child of clone(2). */
-bool ll_process_main_has_ended(int *status);
+ * cannot be read. False when that cannot be determined: without /proc in a process in which ll_process_begin was not
+ * called
+ * (`begun`), a child of clone(2). */
+bool ll_process_main_has_ended(bool begun, int *status);
 
 /* Fills `bytes` with random data. */
 void ll_random(void *bytes, unsigned count);

@@ -53,7 +53,7 @@ int ll_thread_start(void *(*run)(void *unused)) {
 uint32_t ll_threads(void) {
   uint32_t count = 0;
   for (int i = 0; i < MOST; i++)
-    count += load_acquire(&threads[i].runs);
+    count += load_acquire(&threads[i].runs) && load_acquire(&threads[i].tid) > 0;
   return count;
 }
 

@@ -8,7 +8,7 @@
 /* Starts a thread with the signals of the caller. Returns 0 or EAGAIN. */
 int ll_thread_start(void *(*run)(void *unused));
 
-/* Number of those that were started and have not ended. */
+/* Number of those that run: never more than the kernel has. */
 uint32_t ll_threads(void);
 
 /* Keeps errno. Waits until the kernel has none of them, but for the caller, at most for a second: a change of user,

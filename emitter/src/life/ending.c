@@ -45,11 +45,17 @@ bool ll_ending_has_begun(void) {
 
 typedef enum others { NONE_LEFT, SOME_LEFT, UNKNOWN } others;
 
-/* The kernel counts the main thread until the process ends. */
+static uint32_t own_threads(void) {
+  return ll_threads() + ll_sink_threads();
+}
+
+/* The kernel counts the main thread until the process ends. A thread of ours that ends meanwhile must not stand for one
+ * of the program's. */
 static others others_left(void) {
   struct stat tasks; /* a directory for each thread, beside . and .. */
-  uint32_t ours = ll_threads() + ll_sink_threads();
+  uint32_t before = own_threads();
   if (stat("/proc/self/task", &tasks) != 0) return UNKNOWN;
+  uint32_t after = own_threads(), ours = before < after ? before : after;
   return tasks.st_nlink == 2 + 1 + ours ? NONE_LEFT : SOME_LEFT;
 }
 
@@ -91,7 +97,7 @@ static bool ends(void) {
 uint64_t ll_ending_look(void) {
   uint64_t now_ns = ll_monotonic_ns();
   if (now_ns < due_ns) return due_ns;
-  if (!ll_process_main_has_ended(&status))
+  if (!ll_process_main_has_ended(ll_ending_has_begun(), &status))
     due_ns = now_ns + LOOK_MS * MS;
   else
     due_ns = ends() ? UINT64_MAX : now_ns + LOOK_CLOSER_MS * MS;
