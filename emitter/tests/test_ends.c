@@ -35,6 +35,7 @@ static const struct row {
     {"main-exits-and-a-thread-terminates", 128 + SIGTERM, EVENTS / 2, ""},
     {"a-clone-returns-0", 0, EVENTS, "once\n"},
     {"a-clone-returns-7", 0, EVENTS, "once\n"},
+    {"a-clone-loses-what-shows-its-end", 0, 0, ""},
     {"a-clone-waits-for-any-child", 0, EVENTS, ""},
     {"clones-are-killed-as-they-start", 0, 0, ""},
     {"clones-are-process-1", 0, 0, ""},

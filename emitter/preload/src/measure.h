@@ -87,7 +87,8 @@ bool io_is_emitting(void);
 /* Whether the program has installed a seccomp filter: each system call of ours may be forbidden. */
 bool io_is_filtered(void);
 
-/* Whether no thread of the program but the caller shares the table of descriptors. Keeps errno. */
+/* Whether neither a thread of the program but the caller nor another process shares the table of descriptors. False if
+ * it cannot be determined, and after a clone by syscall(2) wrongly true. Keeps errno. */
 bool io_has_table_alone(void);
 
 /* Delivers what was measured until now, and goes on. Waits a quarter of a second at most. */

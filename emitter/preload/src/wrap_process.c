@@ -178,7 +178,7 @@ static uint32_t library_threads(void) {
   return __atomic_load_n(&io_page->threads, __ATOMIC_RELAXED);
 }
 
-/* Without /proc they count as the library's. */
+/* Without /proc they count as the library's: ask for it before. */
 static uint32_t other_threads(void) {
   struct stat tasks; /* a folder for each thread */
   bool known = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2;
@@ -214,11 +214,44 @@ static bool stop_threads(void) {
 ENTER(setns, (int fd, int kind), (fd, kind),
       (kind == 0 || (kind & ENTERED) != 0) && (errno == EINVAL || errno == EUSERS))
 
-/* A table of descriptors that the program leaves would stay with the library's threads, open as it is. */
+/* --- tables of descriptors: one that the program leaves would stay with the library's threads, open as it is --- */
+
+static bool shared; /* with a process, which may be this one's parent. Until an exec */
+
+WRAPPED(int, clone, (int (*function)(void *), void *stack, int flags, void *argument, ...)) {
+  va_list more;
+  va_start(more, argument);
+  pid_t *parent = va_arg(more, pid_t *);
+  void *tls = va_arg(more, void *);
+  pid_t *child = va_arg(more, pid_t *);
+  va_end(more);
+  if ((flags & CLONE_FILES) != 0 && (flags & CLONE_THREAD) == 0) __atomic_store_n(&shared, true, __ATOMIC_RELAXED);
+  return CALL(clone)(function, stack, flags, argument, parent, tls, child);
+}
+
+/* Only those that certainly run. */
+static uint32_t named_threads(void) {
+  uint32_t named = 0;
+  for (int i = 0; i < IO_THREADS_MAX; i++)
+    named += __atomic_load_n(&io_page->tids[i], __ATOMIC_RELAXED) != 0;
+  return named;
+}
+
+/* A thread of the library that begins or ends meanwhile must not stand for one of the program's. */
+static bool is_single(void) {
+  for (int tries = 0; tries < ENDING_MS; tries++) {
+    uint32_t before = named_threads(), others = other_threads(), after = named_threads();
+    if (others == (before < after ? before : after)) return true;
+    if (others > library_threads()) return false;
+    wait_a_moment();
+  }
+  return false;
+}
+
 bool io_has_table_alone(void) {
   IO_KEEPS_ERRNO;
-  bool known = access("/proc/self/task", F_OK) == 0;
-  return ll_tls_inside == 0 && known && io_is_emitting() && other_threads() == library_threads();
+  return ll_tls_inside == 0 && !__atomic_load_n(&shared, __ATOMIC_RELAXED) && io_is_emitting() &&
+         access("/proc/self/task", F_OK) == 0 && is_single();
 }
 
 WRAPPED(int, unshare, (int flags)) {

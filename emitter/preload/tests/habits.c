@@ -7,11 +7,13 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,6 +387,41 @@ static void habit_shared(void) {
   put(fd, 10);
 }
 
+/* A table that it has for itself is not left behind with what was open in it: the pipe ends. */
+static void habit_table(void) {
+  int pair[2];
+  put(file("data"), 10);
+  usleep(200000); /* the library's threads run */
+  for (int i = 0; i < 20; i++) {
+    CHECK(pipe(pair) == 0);
+    CHECK((i % 2 == 0 ? unshare(CLONE_FILES) : close_range((unsigned)pair[1], ~0u, CLOSE_RANGE_UNSHARE)) == 0);
+    if (i % 2 == 0) close(pair[1]);
+    struct pollfd end = {pair[0], POLLIN, 0};
+    CHECK(poll(&end, 1, 500) == 1);
+    close(pair[0]);
+  }
+}
+
+static int write_after_close(void *closed) {
+  while (__atomic_load_n((uint32_t *)closed, __ATOMIC_ACQUIRE) == 0)
+    usleep(1000);
+  return write(3, bytes, sizeof bytes) == sizeof bytes ? 0 : 1;
+}
+
+/* A table that it shares with its child, which keeps it. */
+static void habit_shared_table(void) {
+  static char stack[256 << 10] __attribute__((aligned(64)));
+  uint32_t *closed = mmap(NULL, sizeof *closed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int fd = file("data");
+  CHECK(closed != MAP_FAILED && fd == 3);
+  put(fd, 10);
+  usleep(200000);
+  pid_t child = clone(write_after_close, stack + sizeof stack, CLONE_FILES | SIGCHLD, closed);
+  CHECK(child > 0 && unshare(CLONE_FILES) == 0 && close(fd) == 0);
+  __atomic_store_n(closed, 1, __ATOMIC_RELEASE);
+  CHECK(status_of(child) == 0);
+}
+
 /* A seccomp filter in a child that has hardly begun. */
 static void habit_sandbox(void) {
   pid_t child = fork();
@@ -609,6 +646,8 @@ int main(int argc, char **argv) {
                 {"spawn", habit_spawn},
                 {"fifo", habit_fifo},
                 {"shared", habit_shared},
+                {"table", habit_table},
+                {"shared-table", habit_shared_table},
                 {"executed", habit_executed},
                 {"masked", habit_masked},
                 {"little", habit_little},

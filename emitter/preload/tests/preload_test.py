@@ -552,6 +552,10 @@ class Unharmed(Preloaded):
         self.assertEqual(self.habit("shared").stderr, "")
         self.assertEqual(self.written("data"), 30)
 
+    def test_a_table_of_descriptors_is_left_as_without_the_preload(self):
+        self.assertEqual(self.habit("table").stderr, "")
+        self.assertEqual(self.habit("shared-table").stderr, "")
+
     def test_limits_of_memory_leave_the_program_what_it_asked_for(self):
         self.habit("limits")
         self.assertEqual(self.written("child"), 50)

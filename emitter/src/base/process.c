@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,9 +61,9 @@ bool ll_process_stat_read(uint32_t pid, ll_process_stat *stat) {
 }
 
 /* The kernel has an address for each thread, that of its robust futexes, until the thread ends. libc gives it one in
- * the main thread at the start, and in a child of fork. Asking takes neither a descriptor nor /proc. */
+ * the main thread at the start, and in a child of fork, but not in one of clone(2), where it is ours, an empty one. */
 typedef enum robust { ROBUST_UNKNOWN, ROBUST_NONE, ROBUST_SOME } robust;
-static bool had_robust; /* the main thread of the process that began */
+static bool had_robust;
 
 static robust robust_of_main(void) {
   void *list = NULL;
@@ -72,21 +73,60 @@ static robust robust_of_main(void) {
 }
 
 void ll_process_begin(void) {
+  static struct robust_list_head empty;
+  empty.list.next = &empty.list;
+  if (robust_of_main() == ROBUST_NONE && gettid() == getpid()) syscall(SYS_set_robust_list, &empty, sizeof empty);
   had_robust = robust_of_main() == ROBUST_SOME;
 }
 
-bool ll_process_main_has_ended(bool begun, int *status) {
-  char path[64], text[1024], state;
-  unsigned field = 3, ended;
+/* A thread that has ended has no program any more, while it is still listed. */
+static ll_main_thread main_by_its_link(void) {
+  char path[64], target[1];
+  int length = snprintf(path, sizeof path, "/proc/self/task/%d/exe", (int)getpid());
+  if (readlink(path, target, sizeof target) >= 0) return LL_MAIN_RUNS;
+  if (errno != ENOENT) return LL_MAIN_UNKNOWN;
+  path[length - 4] = '\0';
+  return access(path, F_OK) == 0 ? LL_MAIN_ENDED : LL_MAIN_UNKNOWN;
+}
+
+static ll_main_thread main_by_its_robust_list(void) {
+  robust now = had_robust ? robust_of_main() : ROBUST_UNKNOWN;
+  return now == ROBUST_SOME ? LL_MAIN_RUNS : now == ROBUST_NONE ? LL_MAIN_ENDED : LL_MAIN_UNKNOWN;
+}
+
+int ll_process_open_main(void) {
+  char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
-  *status = 0;
-  const char *after = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-  if (after == NULL) return begun && had_robust && robust_of_main() == ROBUST_NONE;
-  if (sscanf(after + 1, " %c", &state) != 1 || (state != 'Z' && state != 'X')) return false;
+  return ll_low_above(ll_open(path, O_RDONLY | O_CLOEXEC));
+}
+
+static ll_main_thread main_by_its_stat(int fd, int *status) {
+  char text[1024], state;
+  unsigned field = 3, ended;
+  ssize_t count = pread(fd, text, sizeof text - 1, 0);
+  text[count > 0 ? count : 0] = '\0';
+  const char *after = strrchr(text, ')');
+  if (after == NULL || sscanf(after + 1, " %c", &state) != 1) return LL_MAIN_UNKNOWN;
+  if (state != 'Z' && state != 'X') return LL_MAIN_RUNS;
   for (after++; field < 52 && after != NULL; field++)
     after = strchr(after + 1, ' ');
-  *status = after != NULL && sscanf(after, "%u", &ended) == 1 ? (int)(ended >> 8 & 0xff) : 0;
-  return true;
+  if (after != NULL && sscanf(after, "%u", &ended) == 1) *status = (int)(ended >> 8 & 0xff);
+  return LL_MAIN_ENDED;
+}
+
+int ll_process_status_of_main(int fd) {
+  int status = -1;
+  main_by_its_stat(fd, &status);
+  return status;
+}
+
+ll_main_thread ll_process_main(int *status) {
+  int fd = ll_process_open_main();
+  *status = -1;
+  ll_main_thread found = main_by_its_stat(fd, status);
+  if (fd >= 0) close(fd);
+  if (found == LL_MAIN_UNKNOWN) found = main_by_its_link();
+  return found != LL_MAIN_UNKNOWN ? found : main_by_its_robust_list();
 }
 
 /* 0 when it cannot be determined. Not of "self", whose main thread may have ended. */

@@ -39,14 +39,20 @@ typedef struct ll_process_stat {
 /* False when it cannot be read. */
 bool ll_process_stat_read(uint32_t pid, ll_process_stat *stat);
 
-/* Called while the main thread runs, at load and in a child of fork(3). Async-signal-safe. */
+/* Called once per process while the main thread runs. Async-signal-safe. */
 void ll_process_begin(void);
 
-/* Whether this process' main thread has ended before other threads; `status` is the one it ended with, 0 if /proc
- * cannot be read. False when that cannot be determined: without /proc in a process in which ll_process_begin was not
- * called
- * (`begun`), a child of clone(2). */
-bool ll_process_main_has_ended(bool begun, int *status);
+typedef enum ll_main_thread { LL_MAIN_UNKNOWN, LL_MAIN_RUNS, LL_MAIN_ENDED } ll_main_thread;
+
+/* Whether this process' main thread has ended before other threads; `status` is the one it ended with, -1 if that is
+ * unknown. It needs /proc, or the kernel's list of robust futexes; and for the status a free descriptor. */
+ll_main_thread ll_process_main(int *status);
+
+/* A descriptor, in the caller's table, for ll_process_status_of_main; -1 when /proc cannot be read. */
+int ll_process_open_main(void);
+
+/* Status that the main thread has ended with; -1 while it runs, and when it is unknown. */
+int ll_process_status_of_main(int fd);
 
 /* Fills `bytes` with random data. */
 void ll_random(void *bytes, unsigned count);

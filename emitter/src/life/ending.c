@@ -1,5 +1,6 @@
 #include "ending.h"
 
+#include "base/futex.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/threads.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
@@ -21,7 +23,9 @@ enum { LOOK_MS = 1000, LOOK_CLOSER_MS = 100 };
 static pid_t begun;    /* the process that libc has started or forked */
 static uint32_t *mark; /* not 0 in it, and wiped in each child: in a new namespace one may have the same number */
 static uint64_t due_ns;
-static int status; /* of the main thread */
+static int status; /* of the main thread; -1: unknown */
+static int held;
+static uint32_t is_held; /* or could not be: futex word */
 
 static uint32_t *wiped_in_children(void) {
   void *page = mmap(NULL, sizeof *mark, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -41,6 +45,33 @@ void ll_ending_begin(void) {
 
 bool ll_ending_has_begun(void) {
   return begun == getpid() && (mark == NULL || *mark != 0);
+}
+
+bool ll_ending_can_be_seen(void) {
+  ll_process_begin();
+  int fd = ll_process_open_main();
+  is_held = 0;
+  return fd >= 0 && close(fd) == 0;
+}
+
+void ll_ending_hold(bool is_apart) {
+  held = is_apart && !ll_ending_has_begun() ? ll_process_open_main() : -1;
+  store_release(&is_held, 1);
+  futex_wake(&is_held, 1);
+}
+
+void ll_ending_wait_held(void) {
+  uint64_t end_ns = ll_monotonic_ns() + LOOK_MS * MS;
+  if (ll_ending_has_begun()) return;
+  for (uint64_t now_ns; load_acquire(&is_held) == 0 && (now_ns = ll_monotonic_ns()) < end_ns;)
+    futex_wait(&is_held, 0, end_ns - now_ns);
+}
+
+void ll_ending_release(void) {
+  if (held < 0) return;
+  int last = ll_process_status_of_main(held);
+  if (last > 0) store_release(&status, last);
+  close(held);
 }
 
 typedef enum others { NONE_LEFT, SOME_LEFT, UNKNOWN } others;
@@ -64,26 +95,26 @@ static others others_left(void) {
 static void *end_process(void *unused) {
   (void)unused;
   ll_tls_inside = 0; /* exit handlers of the program emit, too */
-  if (ll_ending_has_begun() && status == 0) exit(0);
+  if (ll_ending_has_begun() && status <= 0) exit(0);
   ll_shutdown(LL_AS_AT_EXIT);
   _exit(status);
 }
 
-/* Then the process ends with the last thread of the program. */
-static void *end_library(void *unused) {
-  (void)unused;
-  ll_log(LL_LOG_WARN, "the main thread has ended, and /proc/self/task cannot be read: instrumentation ends");
+/* Then the process ends with the last thread of the program, and with the status of the main one. */
+static void *end_library(void *why) {
+  ll_log(LL_LOG_WARN, "%s: instrumentation ends", (const char *)why);
   ll_shutdown(LL_AS_AT_EXIT);
-  ll_threads_wait();
+  int last = load_acquire(&status);
+  if (last > 0) syscall(SYS_exit, last);
   return NULL;
 }
 
 /* The thread takes signals, like the thread that started the emitter. */
-static bool start(void *(*end)(void *unused)) {
+static bool start(void *(*end)(void *why), const char *why) {
   pthread_t thread;
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &ll_the_life.signals, &before);
-  int error = pthread_create(&thread, NULL, end, NULL);
+  int error = pthread_create(&thread, NULL, end, (void *)(uintptr_t)why);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error == 0) pthread_detach(thread);
   return error == 0;
@@ -91,15 +122,25 @@ static bool start(void *(*end)(void *unused)) {
 
 static bool ends(void) {
   others left = others_left();
-  return left != SOME_LEFT && start(left == NONE_LEFT ? end_process : end_library);
+  if (left == SOME_LEFT) return false;
+  if (left == UNKNOWN) return start(end_library, "the main thread has ended, and /proc/self/task cannot be read");
+  bool known = ll_ending_has_begun() || status >= 0;
+  return start(known ? end_process : end_library, "the main thread has ended, and its status cannot be read");
+}
+
+/* The process would not end with its main thread. */
+static bool is_blind(ll_main_thread main) {
+  return main == LL_MAIN_UNKNOWN && !ll_ending_has_begun() &&
+         start(end_library, "the end of the main thread could not be seen in this child of clone or _Fork");
 }
 
 uint64_t ll_ending_look(void) {
   uint64_t now_ns = ll_monotonic_ns();
   if (now_ns < due_ns) return due_ns;
-  if (!ll_process_main_has_ended(ll_ending_has_begun(), &status))
-    due_ns = now_ns + LOOK_MS * MS;
-  else
+  ll_main_thread main = ll_process_main(&status);
+  if (main == LL_MAIN_ENDED)
     due_ns = ends() ? UINT64_MAX : now_ns + LOOK_CLOSER_MS * MS;
+  else
+    due_ns = is_blind(main) ? UINT64_MAX : now_ns + LOOK_MS * MS;
   return due_ns;
 }

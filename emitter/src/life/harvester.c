@@ -350,6 +350,7 @@ static void *harvester(void *unused) {
   ll_tls_inside = 1;
   pthread_setname_np(pthread_self(), "lifeline");
   is_apart = ll_apart_begin(ll_ending_look);
+  ll_ending_hold(is_apart);
   ll_pool_replenish(&emitter->store); /* before opening the sink, which may resolve names */
   ll_triggers_begin(life->config.activations.triggers);
   int error = ll_streams_open();
@@ -368,6 +369,7 @@ static void *harvester(void *unused) {
   life->flush_done = life->flush_wanted;
   ll_tell_news();
   ll_unlock(&before);
+  ll_ending_release();
   ll_apart_end();
   return NULL;
 }

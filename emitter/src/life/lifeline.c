@@ -108,10 +108,11 @@ static int start_incarnation(void) {
   life->end = (ll_streams_end){.left = LL_LEFT_NOTHING};
   life->flush_wanted = life->flush_done = 0;
   ll_streams_start(&config->streams);
-  life->alone = !ll_ending_has_begun() && !ll_stray_may_start_threads();
+  life->alone = !ll_ending_has_begun() && !(ll_ending_can_be_seen() && ll_stray_may_start_threads());
   emitter->policy = life->alone ? LL_DROP_NEWEST : config->policy;
   store_release(&emitter->sensitive->alive, 1);
   error = life->alone ? 0 : ll_harvester_start();
+  if (error == 0 && !life->alone) ll_ending_wait_held();
   if (error == 0) return 0;
   ll_log(LL_LOG_ERROR,
          "the emitter's thread cannot be started; the program continues, and its events are counted as dropped");
@@ -255,7 +256,7 @@ static void report_left(void) {
     ll_log(LL_LOG_WARN, "%s are lost with this process: there is no ring file %s", what, emitter->store.path);
 }
 
-int ll_shutdown(unsigned timeout_ms) {
+static int shut_down(unsigned timeout_ms) {
   bool as_at_exit = timeout_ms == LL_AS_AT_EXIT;
   ll_saved_state before;
   if (load_relaxed(&emitter->dropped_in_child) > 0) ll_enter(); /* so that a batch counts them */
@@ -279,16 +280,23 @@ int ll_shutdown(unsigned timeout_ms) {
   }
   while (!life->stopped && !life->alone && wait_until(&before, deadline_ns)) {
   }
-  bool stopped = life->stopped, left = !stopped || life->end.left != LL_LEFT_NOTHING;
+  bool left = !life->stopped || life->end.left != LL_LEFT_NOTHING;
   if (left) report_left();
   ll_unlock(&before);
-  if (stopped && !as_at_exit) ll_threads_wait();
   ll_sessions_close();
   return left ? ETIMEDOUT : 0;
 }
 
+/* The caller may be a second one, whose first still waits for the threads. */
+int ll_shutdown(unsigned timeout_ms) {
+  int result = shut_down(timeout_ms);
+  if (load_acquire(&emitter->state) == LL_EMITTER_STOPPED && ll_is_alive()) ll_threads_wait();
+  return result;
+}
+
+/* The process ends: nobody asks for its threads any more. */
 static void at_exit(void) {
-  if (is_running() || load_relaxed(&emitter->dropped_in_child) > 0) ll_shutdown(LL_AS_AT_EXIT);
+  if (is_running() || load_relaxed(&emitter->dropped_in_child) > 0) shut_down(LL_AS_AT_EXIT);
 }
 
 void ll_flush_at_exit(void) {

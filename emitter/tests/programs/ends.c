@@ -141,6 +141,15 @@ static void main_exits_while_another_thread_runs(void) {
   pthread_exit(NULL);
 }
 
+static void leave_proc(void) {
+  if (chroot("/dev/shm") != 0) require(errno == EPERM, "chroot"); /* of another user than root's */
+}
+
+static void take_descriptors(void) {
+  const struct rlimit none = {0, 0};
+  require(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+}
+
 /* The sink cannot open its file for the last batch, and says so. The first pthread_exit loads a library. */
 static void prepare_exit(void) {
   pthread_t thread;
@@ -152,16 +161,15 @@ static void prepare_exit(void) {
 }
 
 static int main_exits_without_descriptors(void) {
-  const struct rlimit none = {0, 0};
   prepare_exit();
-  require(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+  take_descriptors();
   main_exits_while_another_thread_runs();
   return 0;
 }
 
 static int main_exits_without_proc(void) {
   prepare_exit();
-  if (chroot("/dev/shm") != 0) require(errno == EPERM, "chroot"); /* of another user than root's */
+  leave_proc();
   main_exits_while_another_thread_runs();
   return 0;
 }
@@ -191,6 +199,55 @@ static int a_clone_returns_7(void) {
   return child_of_clone(7);
 }
 
+static void emit_to_nowhere(void) {
+  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
+  setenv("LIFELINE_URL", "null:", 1);
+  require(freopen("/dev/null", "w", stderr) != NULL, "/dev/null");
+}
+
+static void *emit_first(void *unused) {
+  emit(1, EACH);
+  return unused;
+}
+
+static const struct loss {
+  void (*now)(void);
+  int emits_before;
+  int in_another_thread;
+} losses[] = {{leave_proc, 0, 0},       {leave_proc, 1, 0},       {leave_proc, 0, 1},       {leave_proc, 1, 1},
+              {take_descriptors, 0, 0}, {take_descriptors, 1, 0}, {take_descriptors, 0, 1}, {take_descriptors, 1, 1}};
+
+static int lose_and_return(void *given) {
+  const struct loss *loss = given;
+  pthread_t thread;
+  if (!loss->emits_before) loss->now();
+  if (!loss->in_another_thread) emit(1, EACH);
+  if (loss->in_another_thread) require(pthread_create(&thread, NULL, emit_first, NULL) == 0, "pthread_create");
+  if (loss->in_another_thread) require(pthread_join(thread, NULL) == 0, "pthread_join");
+  if (loss->emits_before) loss->now();
+  return 7;
+}
+
+static int child_ends_with_7(const struct loss *loss) {
+  static char stack[256 << 10] __attribute__((aligned(64)));
+  pid_t child = clone(lose_and_return, stack + sizeof stack, SIGCHLD, (void *)(uintptr_t)loss);
+  int status, waits = 20000;
+  require(child > 0, "clone");
+  for (; waits > 0 && waitpid(child, &status, WNOHANG) == 0; waits--)
+    usleep(1000);
+  if (waits == 0) kill(child, SIGKILL);
+  require(waits > 0, "the child hangs");
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+static int a_clone_loses_what_shows_its_end(void) {
+  emit_to_nowhere();
+  ll_init(NULL);
+  for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
+    require(child_ends_with_7(&losses[i]), "a child ends in another way");
+  return 0;
+}
+
 /* Threads that hold locks of libc most of the time. */
 static void *take_locks(void *unused) {
   for (;;) {
@@ -198,12 +255,6 @@ static void *take_locks(void *unused) {
     if (library != NULL) dlclose(library);
   }
   return unused;
-}
-
-static void emit_to_nowhere(void) {
-  setenv("LIFELINE_RING_DIR", "/dev/null/none", 1);
-  setenv("LIFELINE_URL", "null:", 1);
-  require(freopen("/dev/null", "w", stderr) != NULL, "/dev/null");
 }
 
 static pid_t clone_that_emits(int flags, int to_end) {
@@ -276,10 +327,13 @@ static int clones_are_process_1(void) {
 
 /* --- after the shutdown --- */
 
+static void *shut_down(void *unused) {
+  ll_shutdown(300000);
+  return unused;
+}
+
 /* libc makes the call in each thread, and aborts if it fails in one: only this one keeps its capabilities. */
-static int the_user_changes(void) {
-  emit(1, 2 * EACH);
-  require(ll_shutdown(300000) == 0, "ll_shutdown");
+static int change_user(void) {
   if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setresuid(65534, 65534, 65534) != 0) return 0; /* it is not root's */
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
@@ -287,6 +341,24 @@ static int the_user_changes(void) {
   sets[0].effective = sets[0].permitted;
   require(syscall(SYS_capset, &header, sets) == 0, "capset");
   return setgroups(0, NULL);
+}
+
+static int the_user_changes(void) {
+  enum { CHILDREN = 40, PART = 2 * EACH / CHILDREN };
+  for (uint64_t i = 0; i < CHILDREN; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      pthread_t first;
+      emit(1 + i * PART, PART);
+      if (i % 2 == 0) require(pthread_create(&first, NULL, shut_down, NULL) == 0, "pthread_create");
+      require(ll_shutdown(i % 4 < 2 ? 300000 : LL_AS_AT_EXIT) == 0, "ll_shutdown");
+      if (i % 2 == 0) require(pthread_join(first, NULL) == 0, "pthread_join");
+      _exit(change_user());
+    }
+    int status;
+    require(waitpid(child, &status, 0) == child && status == 0, "a child");
+  }
+  return 0;
 }
 
 /* --- signals --- */
@@ -450,6 +522,7 @@ static const struct {
     {"main-exits-and-a-thread-terminates", main_exits_and_a_thread_terminates},
     {"a-clone-returns-0", a_clone_returns_0},
     {"a-clone-returns-7", a_clone_returns_7},
+    {"a-clone-loses-what-shows-its-end", a_clone_loses_what_shows_its_end},
     {"a-clone-waits-for-any-child", a_clone_waits_for_any_child},
     {"clones-are-killed-as-they-start", clones_are_killed_as_they_start},
     {"clones-are-process-1", clones_are_process_1},
