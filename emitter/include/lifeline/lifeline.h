@@ -287,7 +287,8 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - fork, with or without threads: the child becomes an emitter of its own at its first event, with connections of its
  *    own; the parent's events are sent once, by the parent. A child that execs at once leaves nothing behind. A fork
  *    during the emitter's start waits until its libraries are loaded;
- *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, or the child
+ *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, or the
+ * child
  *    cannot read /proc/self/task. In the first case the child cannot start threads, which its first event takes up to a
  *    second to find out, with a process that a wait for any child, of __WALL or __WCLONE, may meet; in the second it
  *    would not end with its main thread. Then its events stay in its ring file, for the next start or
