@@ -287,12 +287,11 @@ static inline void ll_stats(ll_statistics *statistics) {
  *  - fork, with or without threads: the child becomes an emitter of its own at its first event, with connections of its
  *    own; the parent's events are sent once, by the parent. A child that execs at once leaves nothing behind. A fork
  *    during the emitter's start waits until its libraries are loaded;
- *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, or the
- * child
- *    cannot read /proc/self/task. In the first case the child cannot start threads, which its first event takes up to a
- *    second to find out, with a process that a wait for any child, of __WALL or __WCLONE, may meet; in the second it
- *    would not end with its main thread. Then its events stay in its ring file, for the next start or
- *    lifeline-recover, ll_flush returns ETIMEDOUT at once, and a full ring drops events;
+ *  - clone(2) as a fork, _Fork(3): as after fork, unless another thread held a lock of libc at that moment, so that the
+ *    child cannot start threads, or the child cannot read /proc/self/task, so that it would not end with its main
+ *    thread. Then its events stay in its ring file, for the next start or lifeline-recover, ll_flush returns ETIMEDOUT
+ *    at once, and a full ring drops events. To find out, its first event takes up to a second, with a process that a
+ *    wait for any child, of __WALL or __WCLONE, may meet;
  *  - vfork, posix_spawn: no effect, since nothing may be called between them and exec;
  *  - exec: the rings stay in their file. The new program sends them if it is the same program, and an emitter;
  *    otherwise lifeline-recover does after the process has ended. Call ll_flush before, to send them now and to keep
