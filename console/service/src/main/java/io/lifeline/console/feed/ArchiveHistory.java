@@ -40,10 +40,11 @@ final class ArchiveHistory {
 
   /** @param limit about how many events to read at most */
   void load(long limit) throws SQLException {
-    Slices slices = Slices.of(archive, limit, PER_SLICE);
+    TimeSpan newest = archive.newest(limit);
+    Slices slices = Slices.of(archive, newest, limit, PER_SLICE);
     progress.begin(slices.events());
-    readEmitters();
-    readLevels();
+    readEmitters(archive.events(newest));
+    readLevels(archive.events(newest));
     for (Slices.Slice slice : slices.spans()) {
       load(slice);
     }
@@ -83,9 +84,9 @@ final class ArchiveHistory {
     seen.add(row.emitter.incarnation, row.route, row.sequence);
   }
 
-  private void readEmitters() throws SQLException {
-    try (PreparedStatement query = archive.prepare("SELECT incarnation, min(program), min(host), min(pid) FROM events"
-            + " GROUP BY incarnation");
+  private void readEmitters(String events) throws SQLException {
+    try (PreparedStatement query = archive.prepare("SELECT incarnation, min(program), min(host), min(pid) FROM "
+            + events + " AS e GROUP BY incarnation");
         ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         String incarnation = rows.getString(1);
@@ -95,8 +96,8 @@ final class ArchiveHistory {
     }
   }
 
-  private void readLevels() throws SQLException {
-    try (PreparedStatement query = archive.prepare("SELECT type, min(level) FROM events GROUP BY type");
+  private void readLevels(String events) throws SQLException {
+    try (PreparedStatement query = archive.prepare("SELECT type, min(level) FROM " + events + " AS e GROUP BY type");
         ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         levels.put(rows.getString(1), rows.getString(2));

@@ -1,6 +1,7 @@
 package io.lifeline.console.feed;
 
 import io.lifeline.jobs.archive.ArchiveReader;
+import io.lifeline.jobs.archive.TimeSpan;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,30 +21,32 @@ record Slices(List<Slice> spans, long events) {
   record Slice(long fromNs, long toNs) {}
 
   /**
+   * @param newest has these events, and others
    * @param limit about how many events the slices hold together at most; those of the oldest nanosecond are never
    *     divided
    * @param perSlice about how many a slice holds
    */
-  static Slices of(ArchiveReader archive, long limit, long perSlice) throws SQLException {
+  static Slices of(ArchiveReader archive, TimeSpan newest, long limit, long perSlice) throws SQLException {
     String time = archive.timeNs();
+    String events = archive.events(newest) + " AS e";
     try (PreparedStatement query =
-            archive.prepare("SELECT count(*), min(" + time + "), max(" + time + ") FROM events");
+            archive.prepare("SELECT count(*), min(" + time + "), max(" + time + ") FROM " + events);
         ResultSet row = query.executeQuery()) {
       row.next();
       return row.getLong(1) == 0 ? new Slices(List.of(), 0)
-          : divide(archive, row.getLong(2), row.getLong(3), limit, perSlice);
+          : divide(archive, events, row.getLong(2), row.getLong(3), limit, perSlice);
     }
   }
 
-  private static Slices divide(ArchiveReader archive, long firstNs, long lastNs, long limit, long perSlice)
-      throws SQLException {
+  private static Slices divide(
+      ArchiveReader archive, String events, long firstNs, long lastNs, long limit, long perSlice) throws SQLException {
     long partNs = Long.divideUnsigned(lastNs - firstNs, PARTS) + 1; // unsigned: times may be 292 years apart
     long[] counts = new long[PARTS];
     String part = lastNs - firstNs >= 0
         ? "(" + archive.timeNs() + " - (" + firstNs + ")) / " + partNs
         : "CAST(" + archive.timeNs() + " AS DOUBLE PRECISION) / " + partNs + " - (" + (double) firstNs / partNs + ")";
     try (PreparedStatement query = archive.prepare("SELECT CAST(floor(" + part + ") AS BIGINT) AS part, count(*)"
-            + " FROM events GROUP BY 1");
+            + " FROM " + events + " GROUP BY 1");
         ResultSet rows = query.executeQuery()) {
       while (rows.next()) {
         counts[(int) Math.max(0, Math.min(PARTS - 1, rows.getLong(1)))] += rows.getLong(2);

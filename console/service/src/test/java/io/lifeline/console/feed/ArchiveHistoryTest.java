@@ -12,14 +12,17 @@ import io.lifeline.console.index.Snapshot;
 import io.lifeline.console.index.Span;
 import io.lifeline.console.index.TraceIndex;
 import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.live.SeenBatches;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,10 +37,14 @@ class ArchiveHistoryTest {
 
   /** Archives one batch per time. */
   private void archive(long... times) throws Exception {
+    archive(0, times);
+  }
+
+  private void archive(int before, long... times) throws Exception {
     try (ArchiveWriter writer = new ParquetArchive(ParquetOptions.in(directory).withThreads(1)).open(rejection -> {})) {
-      for (int i = 0; i < times.length; i++) {
+      for (int i = before; i < before + times.length; i++) {
         BatchWriter batch = new BatchWriter().incarnation(new Incarnation(1, 2)).sequence(i + 1).host("here")
-            .program("walker").pid(42).calibration(0, 0, times[i], 0, false)
+            .program("walker").pid(42).calibration(0, 0, times[i - before], 0, false)
             .counter(Counter.EMITTED, (long) (i + 1) * EVENTS);
         for (int event = 0; event < EVENTS; event++) {
           batch.event(STEP, event, (long) i * EVENTS + event);
@@ -51,7 +58,7 @@ class ArchiveHistoryTest {
   void slicesHoldEachEventOnceAndAreInOrderEvenIfTimesAreSixCenturiesApart() throws Exception {
     archive(Long.MIN_VALUE / 2 - NOW, -NOW, NOW, NOW + 500, NOW + 3_600_000_000_000L, Long.MAX_VALUE - NOW);
     try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
-      Slices slices = Slices.of(database, Long.MAX_VALUE, EVENTS);
+      Slices slices = Slices.of(database, TimeSpan.ALL, Long.MAX_VALUE, EVENTS);
       long count = 0;
       for (int i = 0; i < slices.spans().size(); i++) {
         Slices.Slice slice = slices.spans().get(i);
@@ -84,6 +91,24 @@ class ArchiveHistoryTest {
         snapshot.kinds().get(0).name(), snapshot.kinds().get(0).level()))).containsExactly("walker", "step", "info");
     assertThat(seen.add(new Incarnation(1, 2), 0, 4)).as("a batch that was read").isFalse();
     assertThat(seen.add(new Incarnation(1, 2), 0, 1)).as("a batch that was not").isTrue();
+  }
+
+  @Test
+  void onlyTheFilesOfTheNewestEventsAreRead() throws Exception {
+    archive(NOW, NOW + 1_000_000);
+    List<Path> older;
+    try (Stream<Path> files = Files.walk(directory)) {
+      older = files.filter(file -> file.toString().endsWith(".parquet")).toList();
+    }
+    archive(2, NOW + 2_000_000, NOW + 3_000_000);
+    TraceIndex index = new TraceIndex(1_000_000);
+    try (ArchiveDatabase database = ArchiveDatabase.open(directory)) {
+      for (Path file : older) {
+        Files.delete(file);
+      }
+      new ArchiveHistory(database, index, new SeenBatches(), new LoadProgress(true)).load(2 * EVENTS);
+    }
+    assertThat(index.added()).isEqualTo(2 * EVENTS);
   }
 
   /** Opening an archive may take seconds, and its events are not there until then. */

@@ -62,6 +62,9 @@ public interface ArchiveReader extends AutoCloseable {
    */
   String within(long fromNs, long toNs);
 
+  /** Returns a span that has the newest so many events, or all, and not many more; few others are read to find it. */
+  TimeSpan newest(long events) throws SQLException;
+
   /** Returns a table expression with the events of the view {@code events} in a span, for which little is read. */
   default String events(TimeSpan span) {
     return "(SELECT * FROM events WHERE " + within(span.fromNs(), span.toNs()) + ")";

@@ -4,6 +4,7 @@ import io.lifeline.codec.FieldType;
 import io.lifeline.jobs.archive.ArchiveException;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.Sql;
+import io.lifeline.jobs.archive.TimeSpan;
 import io.lifeline.jobs.archive.TypeEntry;
 import java.io.IOException;
 import java.sql.Connection;
@@ -151,6 +152,34 @@ public final class PostgresReader implements ArchiveReader {
   @Override
   public String within(long fromNs, long toNs) {
     return "ts BETWEEN " + micros(fromNs) + " AND " + micros(toNs) + " AND ts_ns BETWEEN " + fromNs + " AND " + toNs;
+  }
+
+  /** Counts in one partition of time after the other. */
+  @Override
+  public TimeSpan newest(long events) throws SQLException {
+    long toNs = TimeSpan.ALL.toNs();
+    long counted = 0;
+    try (Statement statement = connection.createStatement();
+        ResultSet starts = statement.executeQuery("SELECT DISTINCT number * partition_s * 1000000000 FROM"
+            + " time_partitions, archive WHERE number <> " + TimePartitions.OTHER + " ORDER BY 1 DESC")) {
+      while (starts.next()) {
+        long fromNs = starts.getLong(1);
+        counted += count(new TimeSpan(fromNs, toNs));
+        if (counted >= events) {
+          return new TimeSpan(fromNs, TimeSpan.ALL.toNs());
+        }
+        toNs = fromNs - 1;
+      }
+    }
+    return TimeSpan.ALL;
+  }
+
+  private long count(TimeSpan span) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT count(*) FROM " + events(span) + " AS e")) {
+      row.next();
+      return row.getLong(1);
+    }
   }
 
   private static String micros(long ns) {

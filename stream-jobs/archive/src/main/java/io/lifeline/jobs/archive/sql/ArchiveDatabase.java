@@ -22,6 +22,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -253,6 +254,25 @@ public final class ArchiveDatabase implements ArchiveReader {
   @Override
   public String within(long fromNs, long toNs) {
     return new TimeSpan(fromNs, toNs).condition();
+  }
+
+  @Override
+  public TimeSpan newest(long events) {
+    List<Manifest.FileEntry> latestFirst = manifests.stream().flatMap(manifest -> manifest.files().stream())
+        .filter(file -> file.kind() != Manifest.Kind.BATCHES)
+        .sorted(Comparator.comparingLong(ArchiveDatabase::firstNs).reversed()).toList();
+    long rows = 0;
+    for (Manifest.FileEntry file : latestFirst) {
+      rows += file.rows();
+      if (rows >= events) {
+        return new TimeSpan(firstNs(file), TimeSpan.ALL.toNs());
+      }
+    }
+    return TimeSpan.ALL;
+  }
+
+  private static long firstNs(Manifest.FileEntry file) {
+    return (file.times() == null ? TimeSpan.ALL : file.times()).fromNs();
   }
 
   /** Only the files that may have such events are opened. */

@@ -21,6 +21,8 @@ import io.lifeline.servers.PostgresServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -545,6 +547,25 @@ class PostgresTablesTest {
       thread.shutdown();
     }
     assertThat(query("SELECT sum(first.b), sum(second.b) FROM first, second")).containsExactly("4 4");
+  }
+
+  @Test
+  void theSpanOfTheNewestEventsHasSomeMoreAtMost() throws Exception {
+    archive(options(), at("2026-09-20T12:00:00Z", 1).event(VALUE, 1, 1), at("2026-09-20T13:00:00Z", 2).event(VALUE, 1, 2),
+        at("2026-09-21T12:00:00Z", 3).event(VALUE, 1, 3), at("1999-01-01T00:00:00Z", 4).event(VALUE, 1, 4),
+        at("2090-01-01T00:00:00Z", 5).event(VALUE, 1, 5));
+    try (ArchiveReader reader = PostgresReader.open(options())) {
+      List<Long> counts = new ArrayList<>();
+      for (int wanted = 1; wanted <= 6; wanted++) {
+        try (PreparedStatement query =
+                reader.prepare("SELECT count(*) FROM " + reader.events(reader.newest(wanted)) + " AS e");
+            ResultSet row = query.executeQuery()) {
+          row.next();
+          counts.add(row.getLong(1));
+        }
+      }
+      assertThat(counts).containsExactly(2L, 2L, 4L, 4L, 5L, 5L);
+    }
   }
 
   /** The driver sends the name of the machine's time zone; the server does not know this one. */
