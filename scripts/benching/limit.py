@@ -33,12 +33,12 @@ class Limit:
         if few := self.too_few(values):
             return few
         if spread(values) > SPREAD and len({self.met_by(value) for value in values}) > 1:
-            return f"spread {spread(values):.0%}: repeat it on a quiet machine"
+            return f"spread {spread(values):.0%}: rerun on an idle machine"
         return ""
 
     def doubt_of(self, low, high):
         """Why this interval of a median allows no verdict."""
-        return "" if self.met_by(low) == self.met_by(high) else "the interval contains the limit: repeat it on a quiet machine"
+        return "" if self.met_by(low) == self.met_by(high) else "the interval includes the limit: rerun on an idle machine"
 
 
 def at_most(of, bound):
@@ -64,7 +64,7 @@ def set_up_doubt(share):
 
 def verdict(missed_by, doubt):
     if doubt:
-        return f"unjudged: {doubt}"
+        return f"no verdict: {doubt}"
     if missed_by is None:
         return ""
     return f"missed by {missed_by:.0%}" if missed_by else "met"

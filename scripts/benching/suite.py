@@ -65,7 +65,7 @@ class Suite:
         path.write_text(text + "\n", encoding="utf-8")
         print(text if options.json else self.table(rows))
         missed = sum(bool(row.missed_by) for row in rows)
-        unjudged = sum(row.verdict.startswith("unjudged") for row in rows)
+        unjudged = sum(row.verdict.startswith("no verdict") for row in rows)
         print(f"bench-{self.name}: rows={len(rows)} missed={missed} unjudged={unjudged} failed={failed} written to {path.relative_to(ROOT)}",
               file=sys.stderr)
         return 1 if failed else 0

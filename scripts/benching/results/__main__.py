@@ -6,7 +6,7 @@ import sys
 from ..machine import ROOT
 from . import bottleneck, calipers, console
 from . import emitter as emitter_page
-from . import fileserver, jobs, memcached, overview, scale, table1, table2, transfers, triggers
+from . import fileserver, jobs, memcached, overview, pipeline, scale, table1, table2, transfers, triggers
 
 RESULTS = ROOT / "results"
 
@@ -43,6 +43,8 @@ def pages(bench):
         found["memcached.md"] = memcached.page(program)
         found["memcached.svg"] = memcached.plot(program)
     single = [bench[name] for name in sorted(bench) if name not in ("emitter", "jobs", "scale", "console", "file-server", "memcached")]
+    if single:
+        found["pipeline.md"] = pipeline.page(single)
     validated = RESULTS / "validation" / "bottleneck.json"
     validation = json.loads(validated.read_text(encoding="utf-8")) if validated.exists() else None
     if validation:

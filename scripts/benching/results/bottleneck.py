@@ -20,7 +20,7 @@ def right(counts):
 
 def summary(document):
     ours, papers = (right(confusion(document["rows"], rule)) for rule in ("ours", "papers"))
-    return f"{ours:.1%} of simulated copies right, the paper's rule {papers:.1%}"
+    return f"{ours:.1%} right; the paper's rule {papers:.1%}"
 
 
 def matrix(title, counts):

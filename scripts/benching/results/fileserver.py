@@ -21,7 +21,7 @@ def costs(values, mode, figure):
 
 def verdict(found):
     _, low, high = found
-    return "met" if high <= AIM else "**missed**" if low > AIM else "not shown: the interval contains the aim"
+    return "met" if high <= AIM else "**missed**" if low > AIM else "no verdict: the interval includes the aim"
 
 
 class Study:
@@ -39,12 +39,17 @@ class Study:
         return [verdict(self.cost(cell, JUDGED, figure)) for cell in self.cells for figure in FIGURES]
 
 
-def of(document):
-    """In how many cells the aim is met, missed, not shown."""
+def count(document):
+    """In how many figures the aim is met, missed, not shown."""
     found = Study(document).verdicts()
     met, missed = found.count("met"), found.count("**missed**")
-    return f"with calipers at most {AIM:.0%} of throughput and of CPU per byte is met in {met} of {len(found)} figures, missed in " \
-           f"{missed}, not shown in {len(found) - met - missed}"
+    return f"{met} of {len(found)} met, {missed} missed, {len(found) - met - missed} without a verdict"
+
+
+def summary(document):
+    study = Study(document)
+    found = [study.cost(cell, JUDGED, figure)[0] for cell in study.cells for figure in FIGURES]
+    return f"{min(found):+.1%} to {max(found):+.1%} of throughput and of CPU per byte; the aim is at most {AIM:.0%}"
 
 
 def cost_text(found):
@@ -92,7 +97,7 @@ def page(document):
         f"sendfile, nginx-copy without it, vsftpd over FTP. Each of {rounds} rounds runs each mode once, in random order, with a server "
         "process of its own; batches go to `null:`. CPU time is that of the server's processes, the emitter's thread included.", "",
         *[f"- **{mode}**: {what}" for mode, what in MODES.items()], "",
-        f"**The aim is: {of(document)}.** A change is the median of the rounds' ratios, with its 95 % interval by bootstrap; the aim is met "
+        f"**With calipers, at most {AIM:.0%} of throughput and of CPU per byte: {count(document)}.** A change is the median of the rounds' ratios, with its 95 % interval by bootstrap; the aim is met "
         "if the whole interval is within it, missed if all of it is beyond. A negative cost is no gain of measuring; with one client more runs "
         "at once, and the kernel probably places it in another way, which was not examined.", "", "![CPU time per byte](netlogger-table-3.svg)", "",
         "| server | clients | mode | MB/s | less throughput | aim | CPU, ns/byte | more CPU per byte | aim |",

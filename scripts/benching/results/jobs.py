@@ -51,7 +51,7 @@ def page(document, grown=None):
     """`grown`: what scripts/bench-scale measured."""
     rows = document["rows"]
     return "\n".join([
-        "# What the engines make of events", "",
+        "# Throughput of the stream jobs", "",
         "A row with a baseline was measured beside it in the same run; the ratio is the median of the repetitions' ratios. `others "
         "took` is the share of the processors that went to other processes meanwhile, a private broker's own share included. Per "
         "core second: by the seconds that the measured process and its broker spent on processors together. The spread is the range of "

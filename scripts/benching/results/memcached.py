@@ -29,14 +29,13 @@ class Measured:
         return self.rows[f"{way}.cpu"]["details"]
 
 
-def limits(document):
+def limits(document, verdict=verdict_of):
     """The judged rows, each with its verdict."""
-    return [f"at most {row['at_most']:g} {row['unit']}: {verdict_of(row)}" for row in document["rows"] if "at_most" in row]
+    return [f"at most {row['at_most']:g} {row['unit']}: {verdict(row)}" for row in document["rows"] if "at_most" in row]
 
 
 def summary(document):
-    return "memcached with two events per request on NATS, beside LTTng-UST and OpenTelemetry C++: CPU time of a request, " + "; ".join(
-        limits(document))
+    return "; ".join(limits(document, lambda row: verdict_of(row).partition(":")[0]))
 
 
 def line(measured, way):

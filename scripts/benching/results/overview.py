@@ -1,90 +1,73 @@
-"""results/README.md: what there is, and the figures that have no page of their own."""
+"""results/README.md: what was asked, and the answer, on one screen."""
 
-from . import bottleneck, calipers, fileserver, figures, memcached, transfers
-from .machine import sentence
+from . import bottleneck, calipers, figures, fileserver, memcached, paper, pipeline, table1, table2, transfers, triggers
 
 
 def limits_met(document):
     judged = [row for row in document["rows"] if "met" in row]
-    return f"{sum(row['met'] for row in judged)} of {len(judged)} limits met"
+    return f"{sum(row['met'] for row in judged)} of {len(judged)} met"
 
 
-def emitter_lines(emitter):
-    if emitter is None:
-        return []
-    return [f"| [emitter.md](emitter.md) | what an event costs, row by row beside its floor, and others: "
-            f"{limits_met(emitter.document)} |",
-            "| [netlogger-table-1.md](netlogger-table-1.md) | NetLogger's Table 1: events per second, formats |",
-            "| [netlogger-table-2.md](netlogger-table-2.md) | NetLogger's Table 2: threads |",
-            "| [triggers.md](triggers.md) | NetLogger's section 5: watched trigger file, reparsing, filter |",
-            *(["| [calipers.md](calipers.md) | what a caliper costs, per iteration and of the time of a block |"]
-              if calipers.ROW in emitter else [])]
+def of_emitter(emitter):
+    yield "emitter.md", "What does an event cost?", f"{emitter.ns('emit.burst.1t'):.1f} ns, {emitter.rows['emit.burst.1t']['ratio']:.2f} " \
+        "times its floor: a clock read and a store", limits_met(emitter.document)
+    yield "netlogger-table-1.md", "How many events can one thread emit in a second? (NetLogger, Table 1)", \
+        f"{table1.rate(emitter, 'emit.burst.1t') / 1e6:.0f} M; the paper {paper.TABLE_1[0][2] / 1e6:.3f} M", ""
+    shares = [share for what, threads, _, share in table2.runs(emitter) if threads == 2 and "bursts" in what]
+    if shares:
+        yield "netlogger-table-2.md", "What do two threads keep of their speed? (Table 2)", f"{shares[0]:.0%} in bursts", ""
+    yield "triggers.md", "What does a watched trigger file cost? (section 5)", \
+        f"{triggers.cost(emitter.rows['trigger.watched'])}; the paper {1 - paper.WATCHED / paper.UNWATCHED:.0%}", ""
+    if calipers.ROW in emitter:
+        ns = emitter.rows[calipers.ROW]["details"]["trimmed_mean_ns"]
+        yield "calipers.md", "What does a caliper cost? (Kissel et al., IV.A)", f"{ns:.1f} ns; the paper {paper.CALIPER_NS['both']} ns", ""
 
 
-def jobs_lines(jobs):
-    if jobs is None:
-        return []
-    return [f"| [jobs.md](jobs.md) | what the engines make of events, and others beside: {limits_met(jobs)} |"]
+def jobs_answer(jobs):
+    found = {row["name"]: row["per_s_median"] / 1e6 for row in jobs["rows"]}
+    return "; ".join(f"{found[name]:.0f} M from {broker}" for name, broker in (("jetstream.summarise", "NATS JetStream"),
+                     ("streams.summarise", "Kafka"), ("streams.json", "Kafka as JSON messages, by Kafka Streams")) if name in found)
 
 
-def console_lines(measured):
-    if measured is None:
-        return []
-    return [f"| [console.md](console.md) | the operator's page and its service with millions of events: {figures.summary(measured)} |"]
+def console_answer(console):
+    first = {row["name"]: row["median"] / 1e3 for row in console["rows"] if row["name"].startswith("page.first.")}
+    return "; ".join(f"{events}: first picture after {first[f'page.first.{name}']:.1f} s"
+                     for name, events in (("10m", "10 M"), ("100m", "100 M")) if f"page.first.{name}" in first)
 
 
-def bottleneck_lines(validation):
-    if validation is None:
-        return []
-    return [f"| [bottleneck.md](bottleneck.md) | which component holds a copy up: {bottleneck.summary(validation)} |"]
+def of_programs(program, served):
+    if program is not None:
+        measured = memcached.Measured(program)
+        yield "memcached.md", "What do two events per request cost memcached?", \
+            f"{measured.change('lifeline', 'cpu')} of CPU time each", memcached.summary(program)
+    if served is not None:
+        yield "netlogger-table-3.md", "What do calipers cost a file server? (Table 3)", fileserver.summary(served), \
+            fileserver.count(served)
 
 
-def matrix_lines(matrix):
-    if not matrix:
-        return []
-    return [f"| [bottleneck/](bottleneck/README.md) | {transfers.summary(matrix)} |"]
-
-
-def served_lines(served):
-    if served is None:
-        return []
-    return [f"| [netlogger-table-3.md](netlogger-table-3.md) | NetLogger's Table 3, a file server under instrumentation: "
-            f"{fileserver.of(served)} |"]
-
-
-def memcached_lines(program):
-    if program is None:
-        return []
-    return [f"| [memcached.md](memcached.md) | {memcached.summary(program)} |"]
-
-
-# Written by make results-fleet, which has a form of its own.
-FLEET = "| [fleet/](fleet/README.md) | the generator fleet: a study of publish/subscribe systems, repeated on today's brokers |"
-
-
-def contents(emitter, jobs, validation, measured, matrix, served, program):
-    lines = [*emitter_lines(emitter), *memcached_lines(program), *served_lines(served), *jobs_lines(jobs), *console_lines(measured),
-             *bottleneck_lines(validation), *matrix_lines(matrix)]
-    return ["| page | what |", "| --- | --- |", *lines, FLEET, ""] if lines else []
-
-
-def line(m):
-    floor = f"{m['floor']:,.2f} {m['unit']}" if m["floor"] else ""
-    ratio = f"{m['ratio_to_floor']:.2f}" if m["floor"] else ""
-    return f"| {m['what']} | {m['value']:,.2f} {m['unit']} | {floor} | {ratio} | {m['aim']} | {m['sentence']} |"
-
-
-def page(bench, emitter, jobs=None, validation=None, measured=None, matrix=None, served=None, program=None):
-    """`bench`: what scripts/bench measured, one document per figure."""
-    lines = ["# Results", "", "Written by `make results` from `results/bench/*.json`, which `make bench-emitter`, `make bench-jobs`, "
-             "`make bench-scale`, `make bench-console`, `make results-fileserver` and `make bench` measured. Each page names its command and its "
-             "machine.", "", *contents(emitter, jobs, validation, measured, matrix, served, program)]
+def rows(emitter, jobs, validation, console, matrix, served, program, bench):
+    if emitter is not None:
+        yield from of_emitter(emitter)
+    yield from of_programs(program, served)
     if bench:
-        taken = max(m["share_of_cpu_taken_by_others"] for m in bench)
-        lines += ["## Decoding, archive and stream jobs", "",
-                  "| what | measured | floor in the same run | ratio | aim | where the time goes |",
-                  "| --- | ---: | ---: | ---: | --- | --- |", *map(line, bench), "", "Floors:", "",
-                  *[f"- {m['what']}: {m['floor_is']}" for m in bench if m["floor"]], "",
-                  f"Command: `{bench[0]['command']}`. Machine: {sentence(bench[0])}; others took up to {taken:.0%} of the "
-                  "processors, the other processes of the same test included.", ""]
-    return "\n".join(lines)
+        yield "pipeline.md", "How many events per second are archived?", *pipeline.summary(bench)
+    if jobs is not None:
+        yield "jobs.md", "How many events per second does the job summarise take?", jobs_answer(jobs), limits_met(jobs)
+    if console is not None:
+        yield "console.md", "How soon does the page show millions of events?", console_answer(console), figures.summary(console).replace(" aims", "")
+    if validation is not None:
+        yield "bottleneck.md", "How often is the bottleneck of simulated copies named rightly?", bottleneck.summary(validation), ""
+    if matrix:
+        yield "bottleneck/README.md", "And of real transfers?", transfers.summary(matrix), ""
+    yield "fleet/README.md", "How long are round trips of 100,000 generators, and what is lost?", "the study of publish/subscribe systems, " \
+        "repeated on NATS and Kafka", ""  # written by make results-fleet
+
+
+def page(bench, emitter, jobs=None, validation=None, console=None, matrix=None, served=None, program=None):
+    """`bench`: what scripts/bench measured, one document per figure."""
+    return "\n".join([
+        "# Results", "", "What was asked, the answer, and how many of the limits that were set before are met. Each page names its command and its "
+        "machine, and keeps what was missed. `make results` writes this page anew.", "",
+        "| question | answer | limits | page |", "| --- | --- | --- | --- |",
+        *[f"| {question} | {answer} | {met} | [{link.removesuffix('/README.md').removesuffix('.md')}]({link}) |"
+          for link, question, answer, met in rows(emitter, jobs, validation, console, matrix, served, program, bench)], ""])

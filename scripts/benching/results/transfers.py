@@ -54,7 +54,7 @@ def right(matrix, rule, memory=True):
 
 def summary(document):
     matrix = Matrix(document)
-    return f"what limits a real transfer: the job is right in {right(matrix, 'ours')}, the paper's rule in {right(matrix, 'papers')}"
+    return f"{right(matrix, 'ours')} right; the paper's rule {right(matrix, 'papers')}"
 
 
 def rates(cell, number):
