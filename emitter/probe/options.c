@@ -34,7 +34,7 @@ static const char usage[] =
     "  --kernel LIST      also what the kernel does for these processes, of sched,offcpu,block,net,syscalls:\n"
     "                     time in the run queue, waits by reason, requests to disks, received data and\n"
     "                     retransmissions, system calls\n"
-    "  --kernel-source LIST  how, of ebpf,perf,proc: the first one that can (ebpf,perf,proc)\n"
+    "  --kernel-source LIST  how, of ebpf,proc: the first one that can (ebpf,proc)\n"
     "  --netns NAME       measure in this network namespace: a name of `ip netns`, or a path\n"
     "  --proc DIR         read /proc from here\n"
     "  --sys DIR          read /sys from here\n"
@@ -191,8 +191,7 @@ int probe_options_parse(probe_options *options, int argc, char **argv) {
         return wrong("--kernel must be a list of sched, offcpu, block, net, syscalls, not ", optarg);
       break;
     case KERNEL_SOURCE:
-      if (!kernel_sources_are_valid(optarg))
-        return wrong("--kernel-source must be a list of ebpf, perf, proc, not ", optarg);
+      if (!kernel_sources_are_valid(optarg)) return wrong("--kernel-source must be a list of ebpf, proc, not ", optarg);
       options->kernel_sources = optarg;
       break;
     case NETNS: options->netns = optarg; break;

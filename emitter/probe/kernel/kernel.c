@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct kernel {
   const kernel_source *source;
@@ -64,7 +63,7 @@ static bool is_wanted(const char *sources, const char *name) {
 
 bool kernel_sources_are_valid(const char *list) {
   do {
-    if (!is_next_word(list, "ebpf") && !is_next_word(list, "perf") && !is_next_word(list, "proc")) return false;
+    if (!is_next_word(list, "ebpf") && !is_next_word(list, "proc")) return false;
   } while (skip_word(&list));
   return true;
 }
@@ -112,7 +111,6 @@ int kernel_open(unsigned views, const char *sources, void (*log)(const char *lin
     const kernel_source *ebpf = load_ebpf(why, sizeof why);
     if (ebpf != NULL) try_source(made, ebpf, views, why, sizeof why);
   }
-  if (made->source == NULL && is_wanted(sources, "perf")) try_source(made, &kernel_perf, views, why, sizeof why);
   if (made->source == NULL && is_wanted(sources, "proc")) try_source(made, &kernel_proc, views, why, sizeof why);
   if (made->source == NULL) {
     char line[1400];
@@ -189,8 +187,6 @@ void kernel_drain(kernel *on) {
 
 void kernel_close(kernel *on) {
   if (on == NULL) return;
-  struct timespec settle = {0, (long)on->source->settle_ns};
-  nanosleep(&settle, NULL);
   kernel_drain(on);
   kernel_sample(on);
   on->source->close(on->opened);

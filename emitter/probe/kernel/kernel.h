@@ -1,6 +1,6 @@
 /* What the kernel does for and to chosen processes: run queue latency, waits by reason, requests to disks, the network,
- * system calls. Measured by eBPF programs; without the rights or the kernel for them by perf's tracepoints, or else by
- * what /proc has. One line of the log says which it is, why, and what is missing.
+ * system calls. Measured by eBPF programs; without the rights or the kernel for them by what /proc
+ * has. One line of the log says which it is, why, and what is missing.
  *
  * By default the values of an interval are added up per process, and kernel_sample emits an event for each kind. Single
  * events (kernel.switch, kernel.request, kernel.call, kernel.segment) are measured while their type is on.
@@ -22,10 +22,10 @@ typedef struct kernel kernel;
 /* Parses "sched,offcpu,block,net,syscalls" to a mask. 0: a word is unknown, or there is none. */
 unsigned kernel_views_of(const char *list);
 
-/* Whether the list has only "ebpf", "perf" and "proc". */
+/* Whether the list has only "ebpf" and "proc". */
 bool kernel_sources_are_valid(const char *list);
 
-/* What this build can use, such as "ebpf, perf, proc". */
+/* What this build can use, such as "ebpf, proc". */
 const char *kernel_built(void);
 
 /* Opens the best source that measures one of these views, among those named in `sources` (NULL: all). EINVAL: none can.

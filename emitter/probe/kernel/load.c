@@ -13,9 +13,9 @@ static const char plugin[] = "lifeline-probe-ebpf.so";
 
 const char *kernel_built(void) {
 #ifdef KERNEL_WITH_EBPF
-  return "ebpf, perf, proc";
+  return "ebpf, proc";
 #else
-  return "perf, proc (without ebpf: clang or libbpf was missing when it was built)";
+  return "proc (without ebpf: clang or libbpf was missing when it was built)";
 #endif
 }
 

@@ -1,4 +1,4 @@
-/* A source of kernel measurements: eBPF, perf or /proc. The first that opens is used, see kernel.c.
+/* A source of kernel measurements: eBPF or /proc. The first that opens is used, see kernel.c.
  *
  * Sources are used by one thread. Functions that return int return 0 or an errno value.
  */
@@ -33,8 +33,7 @@ typedef struct kernel_taker {
 typedef struct kernel_source {
   unsigned abi;
   const char *name;
-  unsigned views;     /* which it can measure at all */
-  uint64_t settle_ns; /* how long ago something must have happened for read() to know of it */
+  unsigned views; /* which it can measure at all */
 
   /* On error `why` has a sentence about the cause and the remedy. *views may lose some that this kernel cannot measure,
    * which `why` then names; otherwise it is empty. */
@@ -64,9 +63,9 @@ typedef struct kernel_source {
 } kernel_source;
 
 /* Changes with this file and with cells.h. */
-#define KERNEL_SOURCE_ABI 1
+#define KERNEL_SOURCE_ABI 2
 #define KERNEL_SOURCE_ENTRY lifeline_kernel_source
 
-extern const kernel_source kernel_perf, kernel_proc;
+extern const kernel_source kernel_proc;
 
 #endif

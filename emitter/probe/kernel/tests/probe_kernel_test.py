@@ -214,11 +214,6 @@ func main() {
 }
 """
 
-# tracefs, which not every machine has mounted, for the probe alone.
-WITH_TRACEFS = ["unshare", "--mount", "sh", "-c",
-                'mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing; exec "$@"', "sh"]
-
-
 def without(*capabilities):
     return ["setpriv", "--inh-caps=-all", "--bounding-set=" + ",".join(f"-{name}" for name in capabilities)]
 
@@ -265,9 +260,7 @@ class KernelTest(ProbeTest):
 
     def refusal(self, source):
         """Why this source cannot be used here; empty if it can."""
-        prefix = WITH_TRACEFS if source == "perf" else []
-        running = self.start("--kernel", "sched", "--kernel-source", source, "--sample", "load", "--count", 1,
-                             prefix=prefix)
+        running = self.start("--kernel", "sched", "--kernel-source", source, "--sample", "load", "--count", 1)
         _, err = running.communicate(timeout=300)
         self.assertIn(running.returncode, (0, 1), err)
         return err.strip() if running.returncode != 0 else ""
@@ -281,8 +274,6 @@ class KernelTest(ProbeTest):
         """Starts a probe, and returns when it watches the child. Single events are switched on with the first sample of the
         kernel, which comes after that of processes: then a second one tells that they are."""
         samples = 2 if "LIFELINE_RESOLUTION" in self.environment else 1
-        if source == "perf" and not prefix:
-            prefix = WITH_TRACEFS
         probe = self.start("--pid", child.pid, "--sample", "process", "--kernel", views, "--kernel-source", source,
                            *(arguments or ["--every", "100ms"]), prefix=prefix, **more)
         until(lambda: probe.poll() is not None or len(self.events("host.process")) >= samples, "the child is watched")
@@ -328,8 +319,6 @@ class Sleep(KernelTest):
         return child, err
 
     def check_totals(self, child, source):
-        if self.lost("singles"):
-            return # perf's ring was full, and that is said
         waits = self.of(child, "kernel.offcpu", source=source)
         self.check_seen(waits, child.waits)
         self.assertGreaterEqual(total(waits, "sum"), 5_000_000 * total(waits)) # 10 ms each, but for those that began late
@@ -348,13 +337,6 @@ class Sleep(KernelTest):
         self.assertGreaterEqual(whole, 0.8 * total(sleeps))
         self.check_totals(child, "ebpf")
         self.assertEqual(self.events("kernel.switch"), [])
-
-    def test_perf_knows_how_often_and_how_long(self):
-        self.need("perf")
-        child, err = self.measure("perf")
-        waits = self.of(child, "kernel.offcpu", reason="unknown")
-        self.assertTrue(all(event["min"] <= event["max"] <= event["sum"] for event in waits))
-        self.check_totals(child, "perf")
 
     def test_proc_knows_how_often_and_how_long(self):
         child, _ = self.measure("proc")
@@ -376,21 +358,15 @@ class Sleep(KernelTest):
             self.skipTest("the number is not used again")
         until(lambda: names("kernel.offcpu") - {"sleep"}, "the waits of the second process")
 
-    def test_without_the_right_for_ebpf_perf_is_used_and_a_line_says_so(self):
-        self.need("perf")
-        child, err = self.measure("ebpf,perf,proc", [*WITH_TRACEFS, *without("bpf", "sys_admin")])
-        self.assertRegex(err, "kernel events come from perf: ebpf: .*CAP_BPF")
-        self.check_totals(child, "perf")
-
-    def test_without_any_right_proc_is_used_and_a_line_says_why_and_what_is_missing(self):
+    def test_without_the_rights_for_ebpf_proc_is_used_and_a_line_says_why_and_what_is_missing(self):
         if os.geteuid() != 0:
             self.skipTest("only root can give up rights here")
         child = self.ready(SLEEPER)
-        probe = self.watch(child, views="sched,offcpu,block", source="ebpf,perf,proc",
-                           prefix=[*WITH_TRACEFS, *without("bpf", "sys_admin", "perfmon")])
+        probe = self.watch(child, views="sched,offcpu,block", source="ebpf,proc",
+                           prefix=without("bpf", "sys_admin", "perfmon"))
         child.waits = int(self.work(child))
         _, _, err = self.end(probe)
-        self.assertRegex(err, "kernel events come from proc, without block: ebpf: .*; perf: .*CAP_PERFMON")
+        self.assertRegex(err, "kernel events come from proc, without block: ebpf: .*CAP_BPF")
         self.check_totals(child, "proc")
 
     def test_no_source_at_all_is_an_error(self):
@@ -416,31 +392,6 @@ class Measured(KernelTest):
         self.assertGreater(measured, 0.8 * sum(delays)) # which it measures a little longer: from before to after
         preempted = [e for e in waits if e["after"] == "preemption"]
         self.assertGreater(total(preempted, "sum"), 0.5 * sum(delays))
-
-    @measured_anew
-    def test_perf_and_ebpf_agree(self):
-        self.need("perf")
-        child = self.ready(SLEEPER)
-        probe = self.watch(child)
-        by_default = self.environment["LIFELINE_URL"]
-        self.environment["LIFELINE_URL"] = f"file://{self.folder}/perf.llb"
-        self.output = "perf.llb"
-        other = self.watch(child, source="perf")
-        self.environment["LIFELINE_URL"] = by_default
-        self.output = "events.llb"
-        before = total(self.of(child, "kernel.offcpu")) # it waits for its input
-        self.work(child)
-        self.end(probe)
-        self.end(other)
-        by_ebpf, unseen = total(self.of(child, "kernel.offcpu")) - before, self.lost("values")
-        self.output = "perf.llb"
-        by_perf, unseen = total(self.of(child, "kernel.offcpu")), unseen + self.lost("values")
-        rings_full = self.lost("singles")
-        self.output = "events.llb"
-        if rings_full:
-            self.skipTest("perf's rings were full")
-        # Each knows the wait for the input or its end, or does not; and what one has not seen it has counted.
-        self.assertAlmostEqual(by_ebpf, by_perf, delta=3 + unseen)
 
     def read_bytes(self, child):
         """As the kernel accounts it to the process; it may read its own pages, too, from its start to its end."""
@@ -627,19 +578,13 @@ sys.stdin.readline()
         self.work(child)
 
     def test_a_process_that_ends_is_reported_to_the_end(self):
-        for source, reason in (("ebpf", "sleep"), ("perf", "unknown")):
-            with self.subTest(source=source):
-                if refused := self.refusal(source):
-                    self.skipTest(refused)
-                (self.folder / "events.llb").unlink(missing_ok=True)
-                child = self.ready(SLEEPER)
-                probe = self.watch(child, "--every", "2s", source=source)
-                waits = int(self.work(child))
-                self.work(child)
-                child.wait()
-                until(lambda: total(self.of(child, "kernel.offcpu", reason=reason)) + self.lost("values") >= 0.9 * waits,
-                      "the last values")
-                self.assertEqual(self.end(probe)[0], 0)
+        child = self.ready(SLEEPER)
+        probe = self.watch(child, "--every", "2s")
+        waits = int(self.work(child))
+        self.work(child)
+        child.wait()
+        until(lambda: total(self.of(child, "kernel.offcpu", reason="sleep")) + self.lost("values") >= 0.9 * waits, "the last values")
+        self.assertEqual(self.end(probe)[0], 0)
 
 
 class Calls(KernelTest):

@@ -3,16 +3,10 @@
 #include "keymap.h"
 #include "names.h"
 #include "source.h"
-#include "tracepoint.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -88,7 +82,7 @@ static void lists_of_views_and_sources_have_known_words_alone(void **state) {
                                     "Sched", "sched net", "schedule", "sche"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
     assert_int_equal(kernel_views_of(bad[i]), 0);
-  assert_true(kernel_sources_are_valid("ebpf,perf,proc"));
+  assert_true(kernel_sources_are_valid("ebpf,proc"));
   assert_true(kernel_sources_are_valid("proc"));
   assert_false(kernel_sources_are_valid("ebpf,"));
   assert_false(kernel_sources_are_valid("bpf"));
@@ -114,73 +108,6 @@ static void the_name_of_a_program_is_printable(void **state) {
   assert_string_equal(name_of_program("0123456789abcdef", name), "0123456789abcdef"); /* no closing 0 */
 }
 
-/* --- descriptions of tracepoints --- */
-
-static void write_file(const char *folder, const char *name, const char *text) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  assert_true(file >= 0);
-  assert_int_equal(write(file, text, strlen(text)), strlen(text));
-  close(file);
-}
-
-static bool read_described(const char *text, tracepoint_field *field) {
-  char folder[] = "/tmp/lifeline-tracepoint-XXXXXX", path[256], why[256];
-  uint64_t id = 0;
-  assert_non_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/events", folder);
-  assert_int_equal(mkdir(path, 0700), 0);
-  snprintf(path, sizeof path, "%s/events/one", folder);
-  assert_int_equal(mkdir(path, 0700), 0);
-  write_file(path, "id", "317\n");
-  write_file(path, "format", text);
-  bool good = tracepoint_read(folder, "one", &id, field, 1, why, sizeof why);
-  if (good) assert_int_equal(id, 317);
-  if (!good) assert_non_null(strstr(why, "one"));
-  static const char *const parts[] = {"/events/one/id", "/events/one/format", "/events/one", "/events", ""};
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-    snprintf(path, sizeof path, "%s%s", folder, parts[i]);
-    assert_int_equal(remove(path), 0);
-  }
-  return good;
-}
-
-static void a_field_is_found_in_the_description_of_a_tracepoint(void **state) {
-  tracepoint_field field = {"pid", 0, 0};
-  (void)state;
-  assert_true(read_described("name: one\nformat:\n"
-                             "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-                             "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-                             "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-                             "\tfield:pid_t pid;\toffset:28;\tsize:4;\tsigned:1;\n",
-                             &field));
-  assert_int_equal(field.offset, 28);
-  assert_int_equal(field.bytes, 4);
-}
-
-static void a_description_without_the_field_or_with_a_strange_one_is_refused(void **state) {
-  static const char *const bad[] = {"name: one\n",
-                                    "\tfield:pid_t pid;\toffset:28;\tsize:3;\tsigned:1;\n",
-                                    "\tfield:pid_t pid;\toffset:99999;\tsize:4;\tsigned:1;\n",
-                                    "\tfield:pid_t pid;\toffset:;\tsize:4;\tsigned:1;\n",
-                                    "pid; offset:28; size:4;",
-                                    " pid"};
-  (void)state;
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    tracepoint_field field = {"pid", 0, 0};
-    assert_false(read_described(bad[i], &field));
-  }
-}
-
-static void a_value_beyond_the_end_of_a_record_is_0(void **state) {
-  static const uint8_t record[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-  const tracepoint_field inside = {"", 4, 4}, outside = {"", 6, 4};
-  (void)state;
-  assert_int_equal(tracepoint_value(record, sizeof record, &inside), 0x08070605);
-  assert_int_equal(tracepoint_value(record, sizeof record, &outside), 0);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_keymap_holds_what_was_put_into_it),
@@ -188,9 +115,6 @@ int main(void) {
       cmocka_unit_test(lists_of_views_and_sources_have_known_words_alone),
       cmocka_unit_test(operations_have_the_names_of_calipers),
       cmocka_unit_test(the_name_of_a_program_is_printable),
-      cmocka_unit_test(a_field_is_found_in_the_description_of_a_tracepoint),
-      cmocka_unit_test(a_description_without_the_field_or_with_a_strange_one_is_refused),
-      cmocka_unit_test(a_value_beyond_the_end_of_a_record_is_0),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
