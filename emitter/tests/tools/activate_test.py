@@ -59,6 +59,7 @@ class Activate(unittest.TestCase):
         self.assertNotIn("\x9b", shown.decode())
         self.assertIn("?[2J", shown.decode())
         self.assertIn("\N{PARTY POPPER}", shown.decode())
+        self.assertNotIn("\x9b", self.activate("list", "--json").decode())
         self.assertEqual(self.ids(), ["\x1b[2J\x9b\ufffd", "line 2"])
 
     def test_names_of_the_hostile_corpus_neither_hide_nor_turn_around_what_is_listed(self):
@@ -68,6 +69,7 @@ class Activate(unittest.TestCase):
         shown = self.activate("list").decode()
         self.assertNotRegex(shown, "[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
         self.assertIn("nimda?gnp.exe", shown)
+        self.assertNotRegex(self.activate("list", "--json").decode(), "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
         self.assertEqual(len(shown.split("\n")) - 1, len(self.ids()))
 
     def test_the_doctor_shows_nothing_of_a_hostile_setting_that_drives_a_terminal(self):

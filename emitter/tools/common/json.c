@@ -7,13 +7,33 @@
 
 #include "base/utf8.h"
 
+/* Length of the character at `at`, in well-formed UTF-8, if it must not be shown; else 0. Harmful are C0, DEL, C1 (some
+ * terminals interpret it), other line separators, and controls of the writing direction. */
+static int harmful(const unsigned char *at) {
+  if (*at < 0x20 || *at == 0x7f) return 1;
+  if ((*at == 0xc2 && at[1] < 0xa0) || (*at == 0xd8 && at[1] == 0x9c)) return 2;
+  if (*at != 0xe2) return 0;
+  bool mark = at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae));
+  bool isolate = at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
+  return mark || isolate ? 3 : 0;
+}
+
+static unsigned code_point(const unsigned char *at, int bytes) {
+  if (bytes == 1) return at[0];
+  unsigned tail = (unsigned)(at[1] & 0x3f);
+  return bytes == 2 ? (at[0] & 0x1fu) << 6 | tail : (at[0] & 0x0fu) << 12 | tail << 6 | (at[2] & 0x3fu);
+}
+
 static void print_escaped(const char *text, size_t bytes) {
-  for (size_t i = 0; i < bytes; i++) {
-    if (text[i] == '"' || text[i] == '\\') putchar('\\');
-    if ((unsigned char)text[i] < 0x20)
-      printf("\\u%04x", (unsigned)text[i]);
+  for (const char *end = text + bytes; text < end;) {
+    const unsigned char *at = (const unsigned char *)text;
+    int hidden = harmful(at);
+    if (*at == '"' || *at == '\\') putchar('\\');
+    if (hidden)
+      printf("\\u%04x", code_point(at, hidden));
     else
-      putchar(text[i]);
+      putchar(*at);
+    text += hidden ? hidden : 1;
   }
 }
 
@@ -27,17 +47,6 @@ void json_print_text(const char *text) {
     text++;
   }
   putchar('"');
-}
-
-/* Length of the character at `at`, in well-formed UTF-8, if it must not be shown; else 0. Harmful are C0, DEL, C1 (some
- * terminals interpret it), other line separators, and controls of the writing direction. */
-static int harmful(const unsigned char *at) {
-  if (*at < 0x20 || *at == 0x7f) return 1;
-  if ((*at == 0xc2 && at[1] < 0xa0) || (*at == 0xd8 && at[1] == 0x9c)) return 2;
-  if (*at != 0xe2) return 0;
-  bool mark = at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae));
-  bool isolate = at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
-  return mark || isolate ? 3 : 0;
 }
 
 void plain_print_text(const char *text) {

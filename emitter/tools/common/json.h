@@ -2,7 +2,8 @@
 #ifndef LIFELINE_TOOL_JSON_H
 #define LIFELINE_TOOL_JSON_H
 
-/* Prints a JSON string. Invalid UTF-8 becomes U+FFFD. */
+/* Prints a JSON string, in which characters that plain_print_text replaces are escaped. Invalid UTF-8 becomes U+FFFD.
+ */
 void json_print_text(const char *text);
 
 /* Prints text safe for a terminal: control characters, line ends, controls of the writing direction and invalid UTF-8
