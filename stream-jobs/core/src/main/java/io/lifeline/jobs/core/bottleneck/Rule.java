@@ -126,13 +126,18 @@ final class Rule {
   private static Verdict byUse(List<String> byUse, Map<String, ComponentStats> now) {
     ComponentStats busiest = now.get(byUse.get(0));
     List<String> alike = new ArrayList<>();
+    boolean isCertain = true;
     double chance = 0;
     for (String other : byUse.subList(1, byUse.size())) {
       double chanceOfOther = (byUse.size() - 1) * now.get(other).use().chanceOfBeingBelow(busiest.use());
       chance = Math.max(chance, chanceOfOther);
       if (chanceOfOther > ERROR || !isFarBehind(now.get(other), busiest)) {
         alike.add(other);
+        isCertain &= now.get(other).mostUse() > NEXT_IF_CLEAR * busiest.leastUse();
       }
+    }
+    if (!isCertain) { // a sample that was disturbed makes them vary, but none of them overlap
+      return Verdict.none(Verdict.Reason.TOO_LITTLE);
     }
     if (!alike.isEmpty()) {
       alike.add(0, byUse.get(0));

@@ -8,6 +8,7 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +55,27 @@ class ReplayTest {
     assertThat(limits).hasSizeGreaterThan(90);
     assertThat(limits.stream().filter(use -> use < Rule.ENOUGH_WORK)).as("measured in part")
         .hasSizeLessThanOrEqualTo(3);
+  }
+
+  /** On a busy machine a process gets no processor for a while: neither of its components works then. */
+  @Test
+  void aCopyThatStandsStillNowAndThenKeepsItsAnswer() {
+    Map<String, String> components = Map.of("net.receive", "network", "disk.write", "disk-write");
+    BottleneckSettings settings =
+        new BottleneckSettings(components, "all", SECOND_NS, 2 * SECOND_NS, 60 * SECOND_NS, 1);
+    for (int copy = 0; copy < 300; copy++) {
+      Random random = new Random(copy);
+      Replay replay = new Replay(settings);
+      long ns = (long) (random.nextDouble() * SECOND_NS);
+      for (int block = 0; block < 128; block++) {
+        boolean standsStill = random.nextInt(43) == 0;
+        ns += standsStill ? (long) (-Math.log(1 - random.nextDouble()) * SECOND_NS / 2) : 0;
+        replay.pair("receiver", 1, "net.receive", ns, ns + 62_000_000, 250_000);
+        replay.pair("receiver", 2, "disk.write", ns + 62_000_000, ns + 62_100_000, 250_000);
+        ns += 62_000_000;
+      }
+      assertThat(replay.answer().component()).as("copy %d", copy).isEqualTo("network");
+    }
   }
 
   private static List<String> truth(JsonNode phase) {

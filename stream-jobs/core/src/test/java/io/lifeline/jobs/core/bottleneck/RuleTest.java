@@ -104,6 +104,14 @@ class RuleTest {
     assertThat(verdict.reason()).isEqualTo(Reason.ALIKE);
   }
 
+  /** One sample was disturbed, and yet each is far from all of the other component. */
+  @Test
+  void componentsThatAreFarApartInEachSampleAreNotAlike() {
+    ComponentStats disturbed = new ComponentStats(5, STEADY, STEADY, STEADY, new Level(5, 0.85, 2), 1, 0.3, 1);
+    assertThat(judge(Map.of("read", samples(5, 0.01, 0.001), "network", disturbed)).reason())
+        .isEqualTo(Reason.TOO_LITTLE);
+  }
+
   @Test
   void ofUnknownThreadsNothingIsConcluded() {
     ComponentStats busy = component(4, 4, UNEVENNESS);
