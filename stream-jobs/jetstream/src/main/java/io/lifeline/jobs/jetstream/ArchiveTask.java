@@ -110,7 +110,7 @@ final class ArchiveTask extends LeasedTask {
 
   @Override
   void work(Lease lease, long epoch) throws IOException, JetStreamApiException, FatalException, HeldException {
-    Publisher publisher = new Publisher(broker().jetStream(), prefix, Buckets.life(broker().bucket()));
+    Publisher publisher = new Publisher(broker().jetStream(), prefix, name());
     counts.startOver();
     watch.alive(isFailing());
     ArchiveWriter archive = target.open(feed(publisher));

@@ -80,7 +80,7 @@ final class JobTask extends LeasedTask {
     MemoryState state = start.state();
     SpilledState spilled = new SpilledState(state, broker.connection(), broker.bucket(), name(), epoch);
     String life = Buckets.life(broker.bucket());
-    Publisher publisher = new Publisher(broker.jetStream(), settings.prefix(), life);
+    Publisher publisher = new Publisher(broker.jetStream(), settings.prefix(), life + ":" + name());
     publisher.publishAll(start.outbox());
     Intake intake = intakes.over(spilled, life);
     long next = start.nextSequence();

@@ -33,19 +33,20 @@ final class Publisher implements Output {
 
   private final JetStream jetStream;
   private final String prefix;
-  private final String life;
+  private final String numbering;
   private final ArrayDeque<CompletableFuture<PublishAck>> inFlight = new ArrayDeque<>();
   private List<OutgoingMessage> outbox = new ArrayList<>();
   private IOException failure;
 
   /**
    * @param prefix prefix of the subjects
-   * @param life ID of the bucket, see {@link Buckets#life}
+   * @param numbering identifies the checkpoints from which revisions are counted: the bucket, see {@link Buckets#life},
+   *     and the task, whose name tells one number of groups from another
    */
-  Publisher(JetStream jetStream, String prefix, String life) {
+  Publisher(JetStream jetStream, String prefix, String numbering) {
     this.jetStream = jetStream;
     this.prefix = prefix;
-    this.life = life;
+    this.numbering = numbering;
   }
 
   @Override
@@ -73,7 +74,7 @@ final class Publisher implements Output {
     if (to.kind() == Destination.Kind.DERIVED) {
       return id;
     }
-    return prefix + ":" + (to.kind().revised() ? life + ":" : "") + id;
+    return prefix + ":" + (to.kind().revised() ? numbering + ":" : "") + id;
   }
 
   boolean hasOutbox() {

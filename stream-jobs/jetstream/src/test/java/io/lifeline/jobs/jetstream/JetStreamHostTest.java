@@ -490,6 +490,22 @@ class JetStreamHostTest {
     }
   }
 
+  /** Revisions are counted from the start again, and back again go on where they ended. */
+  @Test
+  void summariesOfAnotherNumberOfGroupsAreNoRepeats() throws Exception {
+    int emitters = 0;
+    for (String groups : List.of("1", "2", "1")) {
+      new Emitter(++emitters).publish(jetStream, 20, true);
+      int events = 200 * emitters;
+      try (JetStreamHost host = start("jobs", "summarise", "summarise.fields", "*:nbytes", "nats.groups", groups)) {
+        Map<String, JsonNode> summaries =
+            OutputReader.await(connection, "lifeline.summaries", map -> totalCount(map) == events);
+        assertThat(totalCount(summaries)).as(groups).isEqualTo(events);
+        assertThat(host.health().values()).containsOnly("running");
+      }
+    }
+  }
+
   @Test
   void anotherStreamOfTheSameNameIsNoticedEvenIfItIsLonger() throws Exception {
     String[] settings = {"jobs", "summarise,archive", "summarise.fields", "*:nbytes"};

@@ -12,10 +12,14 @@ import java.security.NoSuchAlgorithmException;
 final class DerivedRoute {
 
   /**
-   * Incarnation of the derived route. It is a function of the stream's name, its recipe and the parent, so it is the
-   * same after a restart.
+   * Incarnation of the derived route. It is a function of the stream's name, its recipe, the parent and the first batch
+   * of it, so it is the same after a restart. A job that starts over and no longer finds that batch, or has forgotten
+   * the parent meanwhile, numbers other contents: under the same name, readers would reject them.
    */
   final Incarnation incarnation;
+
+  /** Sequence of the parent's first batch. */
+  private final long first;
 
   /** Number of changes of the recipe, so that returning to an old recipe does not reuse its incarnation. */
   private final long changes;
@@ -44,19 +48,23 @@ final class DerivedRoute {
   /** Broker time of the last parent for which a batch was sent; before that, of the first parent. */
   long sentMs;
 
-  private DerivedRoute(Incarnation incarnation, long changes) {
+  private DerivedRoute(Incarnation incarnation, long first, long changes) {
     this.incarnation = incarnation;
+    this.first = first;
     this.changes = changes;
   }
 
-  static DerivedRoute of(String stream, String recipe, RouteKey parent) {
-    return new DerivedRoute(incarnation(stream, recipe, 0, parent.incarnation()), 0);
+  /** @param first sequence of the parent's first batch */
+  static DerivedRoute of(String stream, String recipe, RouteKey parent, long first) {
+    return new DerivedRoute(incarnation(stream, recipe, first, 0, parent.incarnation()), first, 0);
   }
 
-  private static Incarnation incarnation(String stream, String recipe, long changes, Incarnation parent) {
+  private static Incarnation incarnation(
+      String stream, String recipe, long first, long changes, Incarnation parent) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(ByteBuffer.allocate(24).putLong(parent.high()).putLong(parent.low()).putLong(changes).flip());
+      digest.update(
+          ByteBuffer.allocate(32).putLong(parent.high()).putLong(parent.low()).putLong(first).putLong(changes).flip());
       digest.update(new StateWriter().text(stream).text(recipe).toBytes());
       ByteBuffer hash = ByteBuffer.wrap(digest.digest());
       return new Incarnation(hash.getLong(), hash.getLong());
@@ -67,9 +75,10 @@ final class DerivedRoute {
 
   byte[] encode() {
     return new StateWriter()
-        .version(2)
+        .version(3)
         .fixed64(incarnation.high())
         .fixed64(incarnation.low())
+        .fixed64(first)
         .varint(changes)
         .varint(sequence)
         .varint(eventsInSinceSent)
@@ -87,8 +96,10 @@ final class DerivedRoute {
    * the same sequences could otherwise have two contents: the job may have died before it saved what it sent.
    */
   static DerivedRoute decode(String stream, String recipe, RouteKey parent, byte[] bytes) {
-    StateReader in = new StateReader(bytes).version(2);
-    DerivedRoute route = new DerivedRoute(new Incarnation(in.fixed64(), in.fixed64()), in.varint());
+    StateReader in = new StateReader(bytes);
+    boolean hasFirst = in.versions(2, 3) == 3; // without it the route begins anew, since its name depends on it
+    DerivedRoute route =
+        new DerivedRoute(new Incarnation(in.fixed64(), in.fixed64()), hasFirst ? in.fixed64() : 0, in.varint());
     route.sequence = in.varint();
     route.eventsInSinceSent = in.varint();
     route.leftOut = in.varint();
@@ -97,12 +108,14 @@ final class DerivedRoute {
     route.lastFlags = (int) in.varint();
     route.heardMs = in.varint();
     route.sentMs = in.varint();
-    boolean isSame = route.incarnation.equals(incarnation(stream, recipe, route.changes, parent.incarnation()));
-    return isSame ? route : route.anew(incarnation(stream, recipe, route.changes + 1, parent.incarnation()));
+    boolean isSame =
+        route.incarnation.equals(incarnation(stream, recipe, route.first, route.changes, parent.incarnation()));
+    return isSame ? route
+        : route.anew(incarnation(stream, recipe, route.first, route.changes + 1, parent.incarnation()));
   }
 
   private DerivedRoute anew(Incarnation name) {
-    DerivedRoute route = new DerivedRoute(name, changes + 1);
+    DerivedRoute route = new DerivedRoute(name, first, changes + 1);
     route.lastFlags = lastFlags;
     route.heardMs = heardMs;
     route.sentMs = sentMs;

@@ -24,7 +24,8 @@ import java.util.Set;
  * after this point as missing (FORMAT section 3.5).
  *
  * <p>Parents from which nothing is derived usually cost no message: their events are counted in the next batch's {@code
- * events_in}. A batch without events is sent only for the last parent and as a heartbeat.
+ * events_in}. A batch without events is sent only for the last parent and those that come late, from a spool, and as a
+ * heartbeat.
  *
  * <p>The output depends only on the input. Used by one thread.
  */
@@ -115,37 +116,36 @@ public final class DerivedStream {
    */
   public void derive(BatchReader parent, Position position, int count, Events events, Output output) {
     RouteKey key = RouteKey.of(parent);
-    DerivedRoute route = routes.computeIfAbsent(key, k -> retiredOrNew(k, position));
+    DerivedRoute route = routes.computeIfAbsent(key, k -> retiredOrNew(k, parent.sequence(), position));
     retired.keep(key);
     changed.add(key);
     heard.add(key);
     route.eventsInSinceSent += parent.eventCount();
     route.leftOut += rest == Rest.LEFT_OUT ? parent.eventCount() - count : 0;
-    boolean isNewlyLast = (parent.flags() & LAST & ~route.lastFlags) != 0;
     route.lastFlags |= parent.flags() & LAST;
     in.add(parent.eventCount());
-    if (count > 0 || isNewlyLast || position.brokerTimeMs() - route.sentMs >= HEARTBEAT_MS) {
+    if (count > 0 || route.lastFlags != 0 || position.brokerTimeMs() - route.sentMs >= HEARTBEAT_MS) {
       splits = 0;
       send(parent, route, 0, count, events, output);
       route.sentMs = position.brokerTimeMs();
     }
   }
 
-  private DerivedRoute retiredOrNew(RouteKey parent, Position position) {
+  private DerivedRoute retiredOrNew(RouteKey parent, long sequence, Position position) {
     byte[] value = retired.get(parent);
     if (value != null) {
       DerivedRoute route = DerivedRoute.decode(name, recipe, parent, value);
       route.heardMs = 0; // the next forget() sets it, also after a restart
       return route;
     }
-    DerivedRoute route = DerivedRoute.of(name, recipe, parent);
+    DerivedRoute route = DerivedRoute.of(name, recipe, parent, sequence);
     route.sentMs = position.brokerTimeMs();
     return route;
   }
 
   /**
-   * Forgets emitters that have been silent for twice the retention time; readers have forgotten them before. The next
-   * {@link #save} retires those that have ended or are idle.
+   * Forgets emitters that have been silent for twice the retention time: later batches of theirs get a new route. The
+   * next {@link #save} retires those that have ended or are idle.
    *
    * @param nowMs see {@link io.lifeline.jobs.core.RetentionClock}
    */

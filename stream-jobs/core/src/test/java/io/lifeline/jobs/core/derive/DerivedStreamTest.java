@@ -78,7 +78,7 @@ class DerivedStreamTest {
   void aRouteIsForgottenAfterTwiceTheRetention() throws Exception {
     MemoryState state = new MemoryState();
     DerivedStream stream = stream("a", state);
-    derived(stream, 1, true);
+    BatchReader before = derived(stream, 1, true);
     long nowMs = 10_000_000_000_000L;
     stream.forget(nowMs);
     stream.forget(nowMs + 120_000);
@@ -86,7 +86,30 @@ class DerivedStreamTest {
     stream.forget(nowMs + 240_000);
     stream.forget(nowMs + 360_000);
     stream.forget(nowMs + 420_001);
-    assertThat(derived(stream, 3, true).sequence()).as("forgotten").isEqualTo(1);
+    BatchReader anew = derived(stream, 3, true);
+    assertThat(anew.sequence()).as("forgotten").isEqualTo(1);
+    assertThat(anew.incarnation()).as("archives forget nothing").isNotEqualTo(before.incarnation());
+  }
+
+  /** The broker may have expired the first batches meanwhile: then the same sequences have other contents. */
+  @Test
+  void aJobThatStartsOverNumbersAnewUnlessTheFirstBatchIsStillThere() throws Exception {
+    BatchReader first = derived(stream("a", new MemoryState()), 1, true);
+    BatchReader again = derived(stream("a", new MemoryState()), 1, true);
+    BatchReader cut = derived(stream("a", new MemoryState()), 2, true);
+    assertThat(again.incarnation()).isEqualTo(first.incarnation());
+    assertThat(cut.incarnation()).isNotEqualTo(first.incarnation());
+  }
+
+  @Test
+  void batchesThatComeAfterTheLastOneAreAccountedForEvenIfNothingIsDerivedFromThem() throws Exception {
+    DerivedStream stream = stream("a", new MemoryState());
+    stream.derive(read(reads(2, 1).finalBatch(true)), at(2, 0), 1, (from, to) -> reads(2, 1), output);
+    stream.derive(read(reads(1, 5)), at(3, 0), 0, (from, to) -> batch(1, 1), output);
+    byte[] bytes = output.messages().get(1).bytes();
+    BatchReader late = new BatchReader().read(bytes, 0, bytes.length);
+    assertThat(late.header().parent().eventsIn()).isEqualTo(5);
+    assertThat(late.counter(Counter.BELOW_THRESHOLD)).isEqualTo(5);
   }
 
   /** A spool may bring back batches long after the last one. */
