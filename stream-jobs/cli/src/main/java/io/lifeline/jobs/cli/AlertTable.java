@@ -2,6 +2,7 @@ package io.lifeline.jobs.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.TextTable;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ final class AlertTable {
     for (JsonNode alert : alerts) {
       rows.add(COLUMNS.stream().map(column -> Terminal.printable(alert.path(column).asText("-"))).toList());
     }
-    AlignedColumns.print(rows, COLUMNS.size(), out);
+    TextTable.print(rows, COLUMNS.size(), out);
     out.println("alerts: on=" + alerts.stream().filter(AlertTable::isOn).count());
   }
 

@@ -2,6 +2,7 @@ package io.lifeline.jobs.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.TextTable;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +27,7 @@ final class LedgerTable {
       titles.forEach(column -> row.add(cell(column, balance.path(column))));
       rows.add(row);
     }
-    AlignedColumns.print(rows, NAMES.size(), out);
+    TextTable.print(rows, NAMES.size(), out);
     StringBuilder total = new StringBuilder("ledger:");
     for (String column : NUMBERS) {
       long sum = balances.stream().mapToLong(balance -> balance.path(column).asLong()).sum();

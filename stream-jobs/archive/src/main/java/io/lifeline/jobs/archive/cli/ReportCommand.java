@@ -10,6 +10,7 @@ import io.lifeline.jobs.archive.report.Report;
 import io.lifeline.jobs.archive.report.Stage;
 import io.lifeline.jobs.archive.report.StageRow;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.TextTable;
 import io.lifeline.jobs.core.bottleneck.Answer;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
 import io.lifeline.jobs.core.config.ConfigException;
@@ -173,16 +174,16 @@ public final class ReportCommand implements Callable<Integer> {
   }
 
   private static void printStages(Report report, PrintWriter out) {
-    List<String[]> table = new ArrayList<>();
-    table.add(new String[] {"stage", "count", "bytes", "mean ms", "p50 ms", "p99 ms", "MB/s", "busy", "at work"});
+    List<List<String>> table = new ArrayList<>();
+    table.add(List.of("stage", "count", "bytes", "mean ms", "p50 ms", "p99 ms", "MB/s", "busy", "at work"));
     for (StageRow row : report.stages()) {
       table.add(cells(row, report.share(Stage.of(row.operation()))));
     }
-    TextTable.print(table, new boolean[] {false, true, true, true, true, true, true, true, true}, out);
+    TextTable.printRuled(table, column -> column > 0, out);
     out.println("busy: part of the run in which it ran; at work: the same, waiting excluded");
   }
 
-  private static String[] cells(StageRow row, double share) {
+  private static List<String> cells(StageRow row, double share) {
     List<String> cells = new ArrayList<>();
     cells.add(Terminal.printable(row.operation()));
     cells.add(Long.toString(row.count()));
@@ -193,7 +194,7 @@ public final class ReportCommand implements Callable<Integer> {
     cells.add(format("%.1f", row.bytesPerSecond() / 1e6));
     cells.add(format("%.0f %%", 100 * row.busyShare()));
     cells.add(Double.isNaN(share) ? "-" : format("%.0f %%", 100 * share)); // the network's two operations share one
-    return cells.toArray(new String[0]);
+    return cells;
   }
 
   private static String format(String format, double value) {

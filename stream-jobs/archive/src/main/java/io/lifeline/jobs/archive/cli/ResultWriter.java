@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.jobs.archive.export.Csv;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.TextTable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -14,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -30,22 +32,22 @@ enum ResultWriter {
     @Override
     void write(ResultSet rows, PrintWriter out) throws SQLException {
       ResultSetMetaData meta = rows.getMetaData();
-      List<String[]> table = new ArrayList<>();
-      String[] titles = new String[meta.getColumnCount()];
-      boolean[] numeric = new boolean[titles.length];
-      for (int i = 0; i < titles.length; i++) {
-        titles[i] = Terminal.printable(meta.getColumnLabel(i + 1));
-        numeric[i] = NUMERIC.contains(typeName(meta, i + 1));
+      List<List<String>> table = new ArrayList<>();
+      List<String> titles = new ArrayList<>();
+      BitSet numeric = new BitSet();
+      for (int i = 0; i < meta.getColumnCount(); i++) {
+        titles.add(Terminal.printable(meta.getColumnLabel(i + 1)));
+        numeric.set(i, NUMERIC.contains(typeName(meta, i + 1)));
       }
       table.add(titles);
       while (rows.next()) {
-        String[] row = new String[titles.length];
-        for (int i = 0; i < row.length; i++) {
-          row[i] = Terminal.printable(Objects.requireNonNullElse(rows.getString(i + 1), "NULL"));
+        List<String> row = new ArrayList<>();
+        for (int i = 0; i < titles.size(); i++) {
+          row.add(Terminal.printable(Objects.requireNonNullElse(rows.getString(i + 1), "NULL")));
         }
         table.add(row);
       }
-      TextTable.print(table, numeric, out);
+      TextTable.printRuled(table, numeric::get, out);
       int count = table.size() - 1;
       out.println("(" + count + (count == 1 ? " row)" : " rows)"));
     }

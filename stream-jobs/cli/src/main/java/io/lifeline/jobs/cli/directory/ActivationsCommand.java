@@ -3,9 +3,9 @@ package io.lifeline.jobs.cli.directory;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lifeline.jobs.cli.AlignedColumns;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.TextTable;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.directory.Answer;
 import io.lifeline.jobs.core.directory.EmitterRow;
@@ -76,7 +76,7 @@ public final class ActivationsCommand implements Callable<Integer> {
           + Terminal.printable(String.valueOf(emitter.answers().get(activation.id()).reason()))));
       all.silent().forEach(emitter -> members.add(id + ": " + name(emitter) + " has not answered"));
     }
-    AlignedColumns.print(rows, NAMES, out);
+    TextTable.print(rows, NAMES, out);
     if (emitters) {
       members.forEach(out::println);
     }

@@ -1,11 +1,11 @@
 package io.lifeline.jobs.cli.directory;
 
 import io.lifeline.codec.Counter;
-import io.lifeline.jobs.cli.AlignedColumns;
 import io.lifeline.jobs.core.Glob;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.JsonWriter;
 import io.lifeline.jobs.core.Terminal;
+import io.lifeline.jobs.core.TextTable;
 import io.lifeline.jobs.core.Timestamps;
 import io.lifeline.jobs.core.directory.Answer;
 import io.lifeline.jobs.core.directory.EmitterRow;
@@ -89,7 +89,7 @@ public final class EmittersCommand implements Callable<Integer> {
           count(row, Counter.SPOOLED), row.clockMs() == null ? "-" : row.clockMs().toString(),
           row.clockErrorNs() + (row.clockUncertain() ? " uncertain" : "")));
     }
-    AlignedColumns.print(lines, NAMES.size(), out);
+    TextTable.print(lines, NAMES.size(), out);
     out.println("emitters: " + rows.size());
   }
 
