@@ -9,7 +9,7 @@ import io.lifeline.jobs.archive.ArchiveWriter;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.Rejection;
-import io.lifeline.jobs.core.Signatures;
+import io.lifeline.jobs.core.signing.Signatures;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.api.KeyValueEntry;
 import java.io.IOException;

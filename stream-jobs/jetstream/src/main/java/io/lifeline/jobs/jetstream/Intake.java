@@ -3,8 +3,8 @@ package io.lifeline.jobs.jetstream;
 import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Pipeline;
 import io.lifeline.jobs.core.Rejection;
-import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.plan.TwoStagePlan;
+import io.lifeline.jobs.core.signing.Signatures;
 
 /** Processes the messages that a task reads. Used by the task's thread. */
 interface Intake {

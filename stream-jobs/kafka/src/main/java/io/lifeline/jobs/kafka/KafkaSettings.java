@@ -1,12 +1,12 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Destination;
-import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.config.BrokerUrl;
 import io.lifeline.jobs.core.config.ConfigException;
 import io.lifeline.jobs.core.config.ConfigKey;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.config.Keys;
+import io.lifeline.jobs.core.signing.Signatures;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;

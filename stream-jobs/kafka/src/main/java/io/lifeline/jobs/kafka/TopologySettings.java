@@ -2,7 +2,7 @@ package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;
-import io.lifeline.jobs.core.Signatures;
+import io.lifeline.jobs.core.signing.Signatures;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;

@@ -3,10 +3,10 @@ package io.lifeline.jobs.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.core.Metrics;
-import io.lifeline.jobs.core.Signatures;
 import io.lifeline.jobs.core.bottleneck.BottleneckFactory;
 import io.lifeline.jobs.core.config.JobConfig;
 import io.lifeline.jobs.core.decode.DecodeFactory;
+import io.lifeline.jobs.core.signing.Signatures;
 import io.lifeline.jobs.core.summarise.SummariseFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
-package io.lifeline.jobs.core;
+package io.lifeline.jobs.core.signing;
 
+import io.lifeline.jobs.core.Position;
+import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.config.ConfigException;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;

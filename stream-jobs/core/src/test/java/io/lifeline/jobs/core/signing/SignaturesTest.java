@@ -1,4 +1,4 @@
-package io.lifeline.jobs.core;
+package io.lifeline.jobs.core.signing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
