@@ -30,7 +30,7 @@ import io.lifeline.console.webhook.AlertWatch;
 import io.lifeline.console.webhook.DeliveryLimits;
 import io.lifeline.console.webhook.Targets;
 import io.lifeline.console.webhook.Webhooks;
-import io.lifeline.jobs.archive.cli.ArchiveConnection;
+import io.lifeline.jobs.archive.location.ArchiveConnection;
 import io.lifeline.jobs.archive.sql.ArchiveLocation;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Metrics;

@@ -1,8 +1,8 @@
 package io.lifeline.jobs.jetstream;
 
 import io.lifeline.jobs.archive.Archive;
-import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.archive.RollOptions;
+import io.lifeline.jobs.archive.location.ArchiveSettings;
 import io.lifeline.jobs.core.Destination;
 import io.lifeline.jobs.core.Job;
 import io.lifeline.jobs.core.JobHost;

@@ -3,8 +3,8 @@ package io.lifeline.jobs.jetstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.archive.ArchiveFeed;
-import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.archive.ArchiveWriter;
+import io.lifeline.jobs.archive.location.ArchiveSettings;
 import io.lifeline.jobs.archive.parquet.ManifestCounts;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;

@@ -2,7 +2,7 @@ package io.lifeline.jobs.jetstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lifeline.jobs.archive.ArchiveSettings;
+import io.lifeline.jobs.archive.location.ArchiveSettings;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.RouteKey;
 import io.lifeline.jobs.core.config.JobConfig;

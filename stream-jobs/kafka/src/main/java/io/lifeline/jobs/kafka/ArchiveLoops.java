@@ -2,8 +2,8 @@ package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveFeed;
-import io.lifeline.jobs.archive.ArchiveSettings;
 import io.lifeline.jobs.archive.RollOptions;
+import io.lifeline.jobs.archive.location.ArchiveSettings;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.Rejection;
 import io.lifeline.jobs.core.config.JobConfig;

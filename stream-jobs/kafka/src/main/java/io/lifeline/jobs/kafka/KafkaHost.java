@@ -1,7 +1,7 @@
 package io.lifeline.jobs.kafka;
 
 import io.lifeline.jobs.archive.Archive;
-import io.lifeline.jobs.archive.ArchiveSettings;
+import io.lifeline.jobs.archive.location.ArchiveSettings;
 import io.lifeline.jobs.core.JobHost;
 import io.lifeline.jobs.core.Metrics;
 import io.lifeline.jobs.core.NativeLibraries;

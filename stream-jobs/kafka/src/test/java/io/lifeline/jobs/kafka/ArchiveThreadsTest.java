@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lifeline.codec.Incarnation;
 import io.lifeline.jobs.archive.ArchiveReader;
-import io.lifeline.jobs.archive.ArchiveSettings;
+import io.lifeline.jobs.archive.location.ArchiveSettings;
 import io.lifeline.jobs.archive.postgres.PostgresOptions;
 import io.lifeline.jobs.archive.postgres.PostgresReader;
 import io.lifeline.jobs.archive.postgres.PostgresUrl;

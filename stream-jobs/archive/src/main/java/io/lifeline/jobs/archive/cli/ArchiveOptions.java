@@ -4,6 +4,7 @@ import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveReader;
 import io.lifeline.jobs.archive.EventReader;
 import io.lifeline.jobs.archive.TimeSpan;
+import io.lifeline.jobs.archive.location.ArchiveConnection;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;

@@ -1,5 +1,7 @@
-package io.lifeline.jobs.archive;
+package io.lifeline.jobs.archive.location;
 
+import io.lifeline.jobs.archive.Archive;
+import io.lifeline.jobs.archive.RollOptions;
 import io.lifeline.jobs.archive.parquet.ParquetArchive;
 import io.lifeline.jobs.archive.parquet.ParquetOptions;
 import io.lifeline.jobs.archive.postgres.PostgresArchive;

@@ -1,4 +1,4 @@
-package io.lifeline.jobs.archive.cli;
+package io.lifeline.jobs.archive.location;
 
 import io.lifeline.jobs.archive.Archive;
 import io.lifeline.jobs.archive.ArchiveReader;
@@ -64,7 +64,7 @@ public class ArchiveConnection {
   }
 
   /** @param span times that the views over events are limited to */
-  ArchiveReader open(String location, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
+  public ArchiveReader open(String location, Long memoryBytes, TimeSpan span) throws IOException, SQLException {
     if (!PostgresUrl.isMeantBy(location)) {
       return ArchiveDatabase.open(Path.of(location), memoryBytes, span);
     }
@@ -80,7 +80,7 @@ public class ArchiveConnection {
    *
    * @param spill existing directory for what exceeds the memory
    */
-  EventReader openEvents(String location, Path spill, long memoryBytes) throws IOException, SQLException {
+  public EventReader openEvents(String location, Path spill, long memoryBytes) throws IOException, SQLException {
     if (!PostgresUrl.isMeantBy(location)) {
       return ParquetEvents.open(Path.of(location), spill, memoryBytes);
     }
@@ -88,7 +88,7 @@ public class ArchiveConnection {
   }
 
   /** Returns the description of an archive. */
-  Archive archive(String location) {
+  public Archive archive(String location) {
     return PostgresUrl.isMeantBy(location)
         ? new PostgresArchive(postgres(location))
         : new ParquetArchive(ParquetOptions.in(Path.of(location)));
