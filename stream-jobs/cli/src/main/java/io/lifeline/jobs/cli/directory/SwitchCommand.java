@@ -1,5 +1,6 @@
 package io.lifeline.jobs.cli.directory;
 
+import io.lifeline.jobs.core.DurationText;
 import io.lifeline.jobs.core.JobHost.HostException;
 import io.lifeline.jobs.core.Terminal;
 import io.lifeline.jobs.core.config.JobConfig;
@@ -100,12 +101,6 @@ public final class SwitchCommand implements Callable<Integer> {
     if (!time.matches("[1-9][0-9]{0,8}[smhd]")) {
       throw new ParameterException(spec.commandLine(), "--for is a time such as 90s, 10m, 2h or 1d, not " + time);
     }
-    long number = Long.parseLong(time.substring(0, time.length() - 1));
-    return switch (time.charAt(time.length() - 1)) {
-      case 'm' -> Duration.ofMinutes(number);
-      case 'h' -> Duration.ofHours(number);
-      case 'd' -> Duration.ofDays(number);
-      default -> Duration.ofSeconds(number);
-    };
+    return DurationText.parse(time);
   }
 }

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.config;
 
+import io.lifeline.jobs.core.DurationText;
 import io.lifeline.jobs.core.config.ConfigKey.ValueType;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,7 +13,6 @@ import java.util.regex.Pattern;
 /** The types of settings. */
 final class ValueTypes {
 
-  private static final Pattern DURATION = Pattern.compile("([0-9]{1,15})(ms|s|m|h|d)");
   private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(B|KiB|MiB|GiB)?");
 
   static final ValueType<String> TEXT = ValueType.of("text", text -> text);
@@ -91,17 +91,9 @@ final class ValueTypes {
   }
 
   private static Duration duration(String text) {
-    Matcher matcher = DURATION.matcher(text);
-    require(matcher.matches());
-    long number = Long.parseLong(matcher.group(1));
-    require(number > 0);
-    return switch (matcher.group(2)) {
-      case "ms" -> Duration.ofMillis(number);
-      case "s" -> Duration.ofSeconds(number);
-      case "m" -> Duration.ofMinutes(number);
-      case "h" -> Duration.ofHours(number);
-      default -> Duration.ofDays(number);
-    };
+    Duration duration = DurationText.parse(text);
+    require(!duration.isZero());
+    return duration;
   }
 
   private static long size(String text) {
