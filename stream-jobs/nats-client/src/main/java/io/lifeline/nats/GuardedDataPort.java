@@ -4,6 +4,8 @@ import io.nats.client.impl.SocketDataPortWithWriteTimeout;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.StringTokenizer;
+import java.util.regex.Pattern;
 
 /**
  * The client's socket, with headers that it can read: its reader thread ends for good at an exception, and nothing
@@ -20,6 +22,8 @@ public class GuardedDataPort extends SocketDataPortWithWriteTimeout {
 
   /** Prefix of the reply subjects of messages from a stream. */
   private static final String FROM_STREAM = "$JS.ACK.";
+
+  private static final Pattern LENGTH = Pattern.compile("[0-9]{1,9}");
 
   private static final byte[] NOTHING = {};
 
@@ -112,7 +116,9 @@ public class GuardedDataPort extends SocketDataPortWithWriteTimeout {
       return;
     }
     // A byte of a subject is a character here, and the same byte again in the line with headers.
-    String[] words = new String(whole, StandardCharsets.ISO_8859_1).strip().split("[ \t]+");
+    StringTokenizer tokens = new StringTokenizer(new String(whole, StandardCharsets.ISO_8859_1).strip(), " \t");
+    String[] words = new String[tokens.countTokens()];
+    Arrays.setAll(words, i -> tokens.nextToken());
     if (words.length < (hasHeaders ? 5 : 4)) {
       throw new IOException("the server sent an incomplete line before a message");
     }
@@ -172,7 +178,7 @@ public class GuardedDataPort extends SocketDataPortWithWriteTimeout {
   }
 
   private static int length(String digits) throws IOException {
-    if (!digits.matches("[0-9]{1,9}")) {
+    if (!LENGTH.matcher(digits).matches()) {
       throw new IOException("the server sent a message without a valid length");
     }
     return Integer.parseInt(digits);
