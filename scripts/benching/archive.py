@@ -3,15 +3,14 @@
 import re
 import tempfile
 
-from .measurement import ROOT, Measurement
+from .jobs.java import LIB
+from .measurement import Measurement
 from .processes import run
-
-LIB = ROOT / "stream-jobs/cli/target/lifeline-jobs/lib"
 
 
 def measure(quick, earlier):
     with tempfile.TemporaryDirectory(prefix="lifeline-bench.") as folder:
-        output = run("java", "-cp", f"{LIB}/*", "io.lifeline.jobs.archive.bench.ArchiveBench", "--dir", folder,
+        output = run("java", "-cp", f"{LIB}/*", "io.lifeline.jobs.bench.ArchiveBench", "--dir", folder,
                      *(["--events", "400000", "--rounds", "2"] if quick else []))
     closing = re.search(r"^archive: median=([\d.]+) M rows/s min=([\d.]+) max=([\d.]+) rounds=(\d+)", output, re.MULTILINE)
     if not closing:

@@ -120,13 +120,13 @@ public final class ParquetBench implements Runnable {
         .mapToLong(pool -> pool.getPeakUsage().getUsed()).sum() >> 20;
   }
 
-  private static long size(Path directory) throws IOException {
+  static long size(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory)) {
       return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
     }
   }
 
-  private static void delete(Path directory) throws IOException {
+  static void delete(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

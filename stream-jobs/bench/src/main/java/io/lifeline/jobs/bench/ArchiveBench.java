@@ -1,4 +1,4 @@
-package io.lifeline.jobs.archive.bench;
+package io.lifeline.jobs.bench;
 
 import io.lifeline.codec.BatchWriter;
 import io.lifeline.codec.EventType;
@@ -17,7 +17,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine;
@@ -92,13 +91,13 @@ public final class ArchiveBench implements Runnable {
       if (archived != written) {
         refuse("archived " + archived + " of " + written);
       }
-      long bytes = size(directory);
+      long bytes = ParquetBench.size(directory);
       System.out.printf(Locale.ROOT,
           "round %d: %d rows in %.2f s, %.2f M rows/s, %.1f bytes per row%n", round, archived, seconds,
           archived / seconds / 1e6, (double) bytes / archived);
       return archived / seconds / 1e6;
     } finally {
-      delete(directory);
+      ParquetBench.delete(directory);
     }
   }
 
@@ -127,19 +126,5 @@ public final class ArchiveBench implements Runnable {
       batches.add(batch.toByteArray());
     }
     return batches;
-  }
-
-  private static long size(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
-    }
-  }
-
-  private static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
-    }
   }
 }
