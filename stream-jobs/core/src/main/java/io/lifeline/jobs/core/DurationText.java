@@ -14,12 +14,16 @@ public final class DurationText {
 
   private DurationText() {}
 
-  /** @throws IllegalArgumentException if it is none */
+  /** @throws IllegalArgumentException if it is none, or too long for a {@link Duration} */
   public static Duration parse(String text) {
     Matcher parts = PARTS.matcher(text);
     if (!parts.matches()) {
       throw new IllegalArgumentException(text);
     }
-    return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
+    try {
+      return Duration.of(Long.parseLong(parts.group(1)), UNITS.get(parts.group(2)));
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException(text, e);
+    }
   }
 }

@@ -56,6 +56,7 @@ class JobConfigTest {
       value = {
         "summarise.window | 10 | summarise.window=10: expected a number with ms, s, m, h or d, above 0",
         "summarise.window | 0s | summarise.window=0s: expected a number with ms, s, m, h or d, above 0",
+        "retention | 999999999999999d | retention=999999999999999d: expected a number with ms, s, m, h or d, above 0",
         "jobs | archive,fly | jobs=archive,fly: expected a comma-separated list of decode, filter, pair, rate, "
             + "summarise,"
             + " bottleneck, archive, ledger",
