@@ -39,6 +39,9 @@ public final class Sampler implements Job {
   private final Map<Incarnation, Operations> emitters = new HashMap<>();
   private final Set<Incarnation> changed = new HashSet<>();
 
+  /** The route of each emitter's newest operations. Not saved: after a restart, an empty last batch is ignored. */
+  private final Map<Incarnation, Integer> routes = new HashMap<>();
+
   /** Weak keys, so that unused types are released: an emitter may send new types without limit. */
   private final Map<EventType, Optional<Role>> roles = new WeakHashMap<>();
 
@@ -63,13 +66,17 @@ public final class Sampler implements Job {
 
   @Override
   public void accept(BatchReader batch, Position position, Output output) {
-    if (batch.types().stream().allMatch(type -> role(type).isEmpty())) {
+    Incarnation incarnation = batch.incarnation();
+    Operations operations;
+    if (batch.types().stream().anyMatch(type -> role(type).isPresent())) {
+      operations = emitters.computeIfAbsent(incarnation, key -> new Operations(settings));
+      operations.belongTo(settings.group(batch), incarnation.toString(), position.brokerTimeMs());
+      routes.put(incarnation, batch.route());
+    } else if (batch.isFinal() && routes.getOrDefault(incarnation, -1) == batch.route()) {
+      operations = emitters.get(incarnation); // no events were left for the emitter's last batch
+    } else {
       return;
     }
-    Incarnation incarnation = batch.incarnation();
-    String group = settings.group(batch);
-    Operations operations = emitters.computeIfAbsent(incarnation, key -> new Operations(settings));
-    operations.belongTo(group, incarnation.toString(), position.brokerTimeMs());
     changed.add(incarnation);
     while (batch.next()) {
       Role role = role(batch.type()).orElse(null);
@@ -80,6 +87,7 @@ public final class Sampler implements Job {
     operations.complete(batch.isFinal()).forEach(sample -> pass(sample, position.brokerTimeMs()));
     if (batch.isFinal()) {
       emitters.remove(incarnation);
+      routes.remove(incarnation);
     }
   }
 
@@ -108,6 +116,7 @@ public final class Sampler implements Job {
               }
               return isSilent;
             });
+    routes.keySet().retainAll(emitters.keySet());
   }
 
   @Override

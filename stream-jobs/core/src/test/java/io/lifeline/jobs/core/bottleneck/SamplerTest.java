@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.bottleneck;
 
+import static io.lifeline.jobs.core.TestBatches.START_MS;
 import static io.lifeline.jobs.core.TestBatches.at;
 import static io.lifeline.jobs.core.TestBatches.batch;
 import static io.lifeline.jobs.core.TestBatches.emitter;
@@ -146,6 +147,23 @@ class SamplerTest {
     operation(writer, 3, 8.1, 8.2);
     accept(writer, 9);
     assertThat(samples).hasSize(2);
+  }
+
+  @Test
+  void theLastBatchOfAnEmitterCompletesItsIntervalsThoughNoEventsWereLeftForIt() {
+    BatchWriter writer = batch(1, 1);
+    operation(writer, 1, 0.1, 0.2);
+    accept(writer, 1);
+    BatchWriter nothing =
+        new BatchWriter().incarnation(emitter(1)).sequence(2).host("host-a").program("copy").pid(42)
+            .ticks(START_MS * 1_000_000, 1_000_000_000, true).finalBatch(true);
+    accept(nothing.route(1, "audit"), 1);
+    assertThat(samples).as("another route may have ended before").isEmpty();
+    accept(nothing.route(0, "default"), 1);
+    assertThat(samples).hasSize(1);
+    StringBuilder left = new StringBuilder();
+    state.scan("bottleneck/", (key, value) -> left.append(key));
+    assertThat(left).as("nothing is remembered").isEmpty();
   }
 
   @Test
