@@ -6,6 +6,7 @@ import io.lifeline.codec.BatchReader;
 import io.lifeline.jobs.archive.sql.ArchiveDatabase;
 import io.lifeline.jobs.core.MemoryState;
 import io.lifeline.jobs.core.Metrics;
+import io.lifeline.jobs.core.Output;
 import io.lifeline.jobs.core.Position;
 import io.lifeline.jobs.core.bottleneck.BottleneckJob;
 import io.lifeline.jobs.core.bottleneck.BottleneckSettings;
@@ -55,20 +56,19 @@ class BottleneckTest {
   private String live() throws Exception {
     TreeSet<String> on = new TreeSet<>();
     BottleneckJob job = new BottleneckJob(LIVE.settings(), new MemoryState(), new Metrics());
+    Output output =
+        (to, key, id, value) -> {
+          String component = key.substring(key.lastIndexOf(':') + 1);
+          if (id.endsWith(":on")) {
+            on.add(component);
+          } else {
+            on.remove(component);
+          }
+        };
     for (byte[] batch : copy.batches()) {
-      BatchReader reader = new BatchReader().read(batch, 0, batch.length);
-      job.accept(
-          reader,
-          new Position(0, 0, LONG_AFTER_MS),
-          (to, key, id, value) -> {
-            String component = key.substring(key.lastIndexOf(':') + 1);
-            if (id.endsWith(":on")) {
-              on.add(component);
-            } else {
-              on.remove(component);
-            }
-          });
+      job.accept(new BatchReader().read(batch, 0, batch.length), new Position(0, 0, LONG_AFTER_MS), output);
     }
+    job.punctuate(LONG_AFTER_MS + 5_000, output); // before it is silent for so long that its group ends
     return on.isEmpty() ? "none" : String.join("+", on);
   }
 

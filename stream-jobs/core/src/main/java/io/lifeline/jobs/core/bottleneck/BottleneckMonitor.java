@@ -55,17 +55,20 @@ public final class BottleneckMonitor {
       groups.put(sample.group(), group);
     }
     changed.add(sample.group());
-    if (!group.add(sample, brokerTimeMs, settings.holdNs(), alert -> publish(alert, output))) {
+    if (!group.add(sample, brokerTimeMs, alert -> publish(alert, output))) {
       late.increment();
     }
   }
 
-  /** Removes silent groups and clears their alerts. */
+  /** Judges samples that have waited for long enough; removes silent groups and clears their alerts. */
   public void punctuate(long nowMs, Output output) {
     groups
         .values()
         .removeIf(
             group -> {
+              if (group.judge(nowMs, alert -> publish(alert, output))) {
+                changed.add(group.name());
+              }
               boolean isOver = (nowMs - group.lastMs()) * NS_PER_MS > settings.idleNs();
               if (isOver) {
                 group.end(alert -> publish(alert, output));

@@ -4,7 +4,9 @@ import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -15,14 +17,36 @@ final class Group {
 
   private static final String NONE = "";
 
-  private static final int LAYOUT = 2;
+  private static final int LAYOUT = 3;
+
+  /** How long samples wait for those of other emitters, at least, in broker time. */
+  private static final long PATIENCE_MS = 3_000;
+
+  /** Maximum number of samples that wait, and of components of emitters that they wait for. */
+  private static final int MAX_WAITING = 256;
+
+  /** A sample that is not judged yet. */
+  private record Waiting(Sample sample, long sinceMs) {}
+
+  /** An emitter's share of a component. */
+  private record Source(String emitter, String component) {}
 
   /** Samples further ahead of broker time are ignored: the emitter's clock is wrong, and all others would seem old. */
   private static final long MAX_AHEAD_MS = 60_000;
 
   private final String name;
+  private final BottleneckSettings settings;
   private final Watch watch;
   private long lastMs;
+
+  /** When the first sample came; 0 before. */
+  private long firstMs;
+
+  /** In the order in which they are judged. */
+  private final List<Waiting> waiting = new ArrayList<>();
+
+  /** When the next sample of each source can end at the earliest, of sources that have not missed one. */
+  private final Map<Source, Long> dueNs = new LinkedHashMap<>();
 
   /** The bottleneck in the published verdict, followed by its start; empty for none. */
   private String told = NONE;
@@ -38,11 +62,12 @@ final class Group {
   private long changedNs;
 
   Group(String name, BottleneckSettings settings) {
-    this(name, new Watch(settings.idleNs()));
+    this(name, settings, new Watch(settings.idleNs()));
   }
 
-  private Group(String name, Watch watch) {
+  private Group(String name, BottleneckSettings settings, Watch watch) {
     this.name = name;
+    this.settings = settings;
     this.watch = watch;
   }
 
@@ -55,17 +80,73 @@ final class Group {
   }
 
   /** Returns false if the sample is unusable: too late, from a clock that is ahead, or without a valid speed. */
-  boolean add(Sample sample, long brokerTimeMs, long holdNs, Consumer<Alert> alerts) {
+  boolean add(Sample sample, long brokerTimeMs, Consumer<Alert> alerts) {
     lastMs = Math.max(lastMs, brokerTimeMs);
     boolean isAhead = sample.endNs() / 1_000_000 > brokerTimeMs + MAX_AHEAD_MS;
-    Verdict verdict = isAhead || !sample.hasSpeed() ? null : watch.add(sample);
-    if (verdict == null) {
+    if (isAhead || !sample.hasSpeed() || sample.endNs() <= watch.changedNs()) {
       return false;
     }
-    if (verdict.reason() != Verdict.Reason.TOO_LITTLE) {
-      consider(verdict, holdNs, alerts);
+    firstMs = firstMs == 0 ? lastMs : firstMs;
+    int at = waiting.size();
+    while (at > 0 && Sample.ORDER.compare(waiting.get(at - 1).sample, sample) > 0) {
+      at--;
     }
+    waiting.add(at, new Waiting(sample, lastMs));
+    expectNext(sample);
+    judge(lastMs, alerts);
     return true;
+  }
+
+  /** An emitter's samples come in the order of their ends: what it did not send before this one, it never will. */
+  private void expectNext(Sample sample) {
+    dueNs.entrySet().removeIf(
+        next -> next.getKey().emitter.equals(sample.emitter()) && next.getValue() < sample.endNs());
+    Source source = new Source(sample.emitter(), sample.component());
+    if (dueNs.size() < MAX_WAITING || dueNs.containsKey(source)) {
+      dueNs.put(source, sample.endNs() + sample.intervalNs());
+    }
+  }
+
+  /**
+   * Judges what waits for no other sample, or has waited for long enough. The samples of an interval are judged
+   * together, and intervals in the order of their ends: emitters' samples arrive in any order, on which the answer must
+   * not depend. Otherwise a report on the archive, where all of them are there, would have another one.
+   *
+   * @return whether anything was judged
+   */
+  boolean judge(long nowMs, Consumer<Alert> alerts) {
+    int before = waiting.size();
+    while (!waiting.isEmpty()) {
+      long endNs = waiting.get(0).sample.endNs();
+      long patienceMs = Math.max(PATIENCE_MS, Operations.PATIENCE * settings.intervalNs() / 1_000_000);
+      boolean isOverdue = nowMs - waiting.get(0).sinceMs >= patienceMs;
+      boolean isComplete = nowMs - firstMs >= patienceMs && dueNs.values().stream().noneMatch(due -> due <= endNs);
+      if (!isOverdue && !isComplete && waiting.size() <= MAX_WAITING) {
+        break;
+      }
+      dueNs.values().removeIf(due -> due <= endNs);
+      judgeFirst(alerts);
+    }
+    return waiting.size() < before;
+  }
+
+  /** Judges the samples of the first interval that waits. */
+  private void judgeFirst(Consumer<Alert> alerts) {
+    long endNs = waiting.get(0).sample.endNs();
+    List<Sample> samples =
+        waiting.stream().map(Waiting::sample).takeWhile(sample -> sample.endNs() == endNs).toList();
+    waiting.subList(0, samples.size()).clear();
+    Verdict verdict = watch.add(samples);
+    if (verdict != null && verdict.reason() != Verdict.Reason.TOO_LITTLE) {
+      consider(verdict, settings.holdNs(), alerts);
+    }
+  }
+
+  /** Judges all that waits. */
+  void judgeAll(Consumer<Alert> alerts) {
+    while (!waiting.isEmpty()) {
+      judgeFirst(alerts);
+    }
   }
 
   /** A verdict that comes of a change is as old as the change: the samples since then agree on it. */
@@ -88,6 +169,7 @@ final class Group {
 
   /** Clears the group's alert, since the group is silent. */
   void end(Consumer<Alert> alerts) {
+    judgeAll(alerts);
     endTold(Verdict.none(Verdict.Reason.SILENT), alerts);
   }
 
@@ -129,22 +211,36 @@ final class Group {
   byte[] encode() {
     StateWriter out = new StateWriter().version(LAYOUT).text(name).varint(lastMs);
     watch.encode(out);
-    return out.text(told).zigzag(toldSinceNs).text(found).zigzag(foundSinceNs).zigzag(changedNs).toBytes();
+    out.text(told).zigzag(toldSinceNs).text(found).zigzag(foundSinceNs).zigzag(changedNs);
+    out.varint(firstMs).varint(waiting.size());
+    waiting.forEach(next -> out.blob(next.sample.toBytes()).varint(next.sinceMs));
+    out.varint(dueNs.size());
+    dueNs.forEach((source, due) -> out.text(source.emitter).text(source.component).zigzag(due));
+    return out.toBytes();
   }
 
   static Group decode(BottleneckSettings settings, byte[] bytes) {
     StateReader in = new StateReader(bytes);
-    boolean isOld = in.versions(1, LAYOUT) == 1;
+    int layout = in.versions(1, LAYOUT);
     String name = in.text();
     long lastMs = in.varint();
-    Group group =
-        new Group(name, isOld ? Watch.decodeOld(settings.idleNs(), in) : Watch.decode(settings.idleNs(), in));
+    Watch watch = layout == 1 ? Watch.decodeOld(settings.idleNs(), in) : Watch.decode(settings.idleNs(), in);
+    Group group = new Group(name, settings, watch);
     group.lastMs = lastMs;
     group.told = in.text();
     group.toldSinceNs = in.zigzag();
     group.found = in.text();
     group.foundSinceNs = in.zigzag();
-    group.changedNs = isOld ? group.watch.changedNs() : in.zigzag();
+    group.changedNs = layout == 1 ? watch.changedNs() : in.zigzag();
+    if (layout >= 3) {
+      group.firstMs = in.varint();
+      for (int left = in.count(2); left > 0; left--) {
+        group.waiting.add(new Waiting(Sample.fromBytes(in.blob()), in.varint()));
+      }
+      for (int left = in.count(3); left > 0; left--) {
+        group.dueNs.put(new Source(in.text(), in.text()), in.zigzag());
+      }
+    }
     return group;
   }
 }

@@ -1,7 +1,6 @@
 package io.lifeline.jobs.core.bottleneck;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -60,7 +59,7 @@ public final class Replay {
   public Answer answer() {
     List<Sample> samples = new ArrayList<>();
     emitters.values().forEach(emitter -> samples.addAll(emitter.complete(true)));
-    samples.sort(Comparator.comparingLong(Sample::endNs));
+    samples.sort(Sample.ORDER);
     List<Alert> alerts = new ArrayList<>();
     Group group = new Group("", settings);
     long lastNs = Long.MAX_VALUE;
@@ -70,8 +69,9 @@ public final class Replay {
         group = new Group("", settings);
       }
       lastNs = sample.endNs();
-      group.add(sample, sample.endNs() / NS_PER_MS, settings.holdNs(), alerts::add);
+      group.add(sample, sample.endNs() / NS_PER_MS, alerts::add);
     }
+    group.judgeAll(alerts::add);
     return group.answer(alerts);
   }
 }

@@ -2,6 +2,7 @@ package io.lifeline.jobs.core.bottleneck;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.util.Comparator;
 
 /**
  * Statistics of one emitter's operations on one component in one interval: a caliper's report, or the equivalent made
@@ -29,6 +30,10 @@ public record Sample(
     double busyNs,
     double busyVariance,
     long threads) {
+
+  /** The order in which samples are judged, wherever they come from. */
+  static final Comparator<Sample> ORDER =
+      Comparator.comparingLong(Sample::endNs).thenComparing(Sample::emitter).thenComparing(Sample::component);
 
   private static final int LAYOUT = 2;
 

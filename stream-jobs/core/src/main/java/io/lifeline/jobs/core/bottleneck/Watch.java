@@ -2,7 +2,9 @@ package io.lifeline.jobs.core.bottleneck;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -42,17 +44,30 @@ final class Watch {
     this.idleNs = idleNs;
   }
 
-  /** Adds a sample and returns the new verdict; null if the sample is from before the last change. */
-  Verdict add(Sample sample) {
-    if (sample.endNs() <= changedNs) {
+  /** Adds the samples of one interval and returns the new verdict; null if all are from before the last change. */
+  Verdict add(List<Sample> samples) {
+    Series.Change clearest = null;
+    Set<Series> changed = new LinkedHashSet<>();
+    for (Sample sample : samples) {
+      if (sample.endNs() > changedNs) {
+        Series component = series.computeIfAbsent(sample.component(), name -> new Series());
+        component.add(sample);
+        changed.add(component);
+        series.values().removeIf(known -> known.newestNs() < sample.endNs() - idleNs);
+      }
+    }
+    if (changed.isEmpty()) {
       return null;
     }
-    Series component = series.computeIfAbsent(sample.component(), name -> new Series());
-    component.add(sample);
-    series.values().removeIf(known -> known.newestNs() < sample.endNs() - idleNs);
-    Series.Change change = component.clearestChange(CLEAR);
-    if (change != null && Math.abs(change.point().shift()) >= WORTH_NOTICE) {
-      cutAt(change.timeNs());
+    for (Series component : changed) {
+      Series.Change change = component.clearestChange(CLEAR);
+      if (change != null && Math.abs(change.point().shift()) >= WORTH_NOTICE
+          && (clearest == null || change.point().score() > clearest.point().score())) {
+        clearest = change;
+      }
+    }
+    if (clearest != null) {
+      cutAt(clearest.timeNs());
     }
     Verdict verdict = verdict();
     long movedNs = movedNs(verdict);
@@ -64,12 +79,16 @@ final class Watch {
   }
 
   Verdict verdict() {
-    TreeMap<String, ComponentStats> now = traits();
+    return verdict(traits(), previous);
+  }
+
+  /** @param before the components' traits before the samples that are judged */
+  private Verdict verdict(TreeMap<String, ComponentStats> now, TreeMap<String, ComponentStats> before) {
     if (now.size() < 2) {
       return Verdict.none(Verdict.Reason.TOO_LITTLE);
     }
     if (now.values().stream().anyMatch(traits -> traits.samples() < Rule.LEAST_SAMPLES)) {
-      now.replaceAll((name, traits) -> previous.containsKey(name) ? traits.withNoiseOf(previous.get(name)) : traits);
+      now.replaceAll((name, traits) -> before.containsKey(name) ? traits.withNoiseOf(before.get(name)) : traits);
     }
     return Rule.judge(now, reference);
   }
@@ -77,7 +96,8 @@ final class Watch {
   /**
    * Returns when the bottleneck moved, if the last two intervals leave no doubt about it; else 0. The change of one
    * series takes more samples to show, but a bottleneck that moves changes two: one component's threads get time to
-   * idle, and those of another have none left.
+   * idle, and those of another have none left. Samples that give a verdict are kept where the two intervals are too few
+   * to give another one.
    */
   private long movedNs(Verdict verdict) {
     long untilNs = knownNs();
@@ -87,10 +107,19 @@ final class Watch {
     if (!isOld) {
       return 0;
     }
-    TreeMap<String, ComponentStats> recent = new TreeMap<>();
-    series.forEach((component, known) -> recent.put(component, known.traits(fromNs, untilNs)));
-    String limit = Rule.clearLimit(atTheFasterEnd(recent));
-    return limit == null || limit.equals(verdict.component()) ? 0 : fromNs;
+    TreeMap<String, ComponentStats> recent = traits(fromNs, untilNs);
+    String limit = Rule.clearLimit(recent);
+    if (limit == null || limit.equals(verdict.component())) {
+      return 0;
+    }
+    boolean isNothingKnown = verdict.reason() == Verdict.Reason.TOO_LITTLE;
+    return isNothingKnown || limit.equals(verdict(recent, traits(Long.MIN_VALUE, fromNs)).component()) ? fromNs : 0;
+  }
+
+  private TreeMap<String, ComponentStats> traits(long afterNs, long untilNs) {
+    TreeMap<String, ComponentStats> traits = new TreeMap<>();
+    series.forEach((component, known) -> traits.put(component, known.traits(afterNs, untilNs)));
+    return atTheFasterEnd(traits);
   }
 
   TreeMap<String, ComponentStats> traits() {

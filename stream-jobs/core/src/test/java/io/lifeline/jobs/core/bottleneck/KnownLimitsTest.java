@@ -122,7 +122,7 @@ class KnownLimitsTest {
     Group group = new Group("g", SETTINGS);
     for (int second = 1; second <= seconds + Operations.PATIENCE; second++) {
       for (Sample sample : pools.runTo(second)) {
-        group.add(sample, second * 1000L, SETTINGS.holdNs(), alerts::add);
+        group.add(sample, second * 1000L, alerts::add);
       }
     }
     return alerts;

@@ -1,5 +1,6 @@
 package io.lifeline.jobs.core.bottleneck;
 
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -77,7 +78,7 @@ final class Noise {
       for (Component component : components) {
         component.state = correlation * component.state
             + Math.sqrt(1 - correlation * correlation) * random.nextGaussian() * deviation;
-        verdict = watch.add(sample(component, Math.exp(throughput + shared) * 1e6));
+        verdict = watch.add(List.of(sample(component, Math.exp(throughput + shared) * 1e6)));
       }
     }
     return verdict;

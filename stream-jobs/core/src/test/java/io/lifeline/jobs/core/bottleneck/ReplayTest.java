@@ -108,7 +108,7 @@ class ReplayTest {
         }
       }
       bySecond.forEach((second, samples) -> samples.forEach(
-          sample -> group.add(sample, second * 1000, SETTINGS.holdNs(), alerts::add)));
+          sample -> group.add(sample, second * 1000, alerts::add)));
       if (!measured.isEmpty()) {
         note(cell, phase, alerts);
       }

@@ -91,9 +91,7 @@ record Scenario(
       } else if (second == FIRST_S) {
         second().accept(copy.speeds(), random);
       }
-      for (Sample sample : copy.runTo(second + 1)) {
-        watch.add(sample);
-      }
+      watch.add(copy.runTo(second + 1));
       papers.add(copy.rates());
       settledS = Objects.equals(truth, watch.verdict().component()) ? settledS : second + 1 - FIRST_S;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lifeline.jobs.core.StateReader;
 import io.lifeline.jobs.core.StateWriter;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A component that is measured at both ends: what one end waits for may be the other end's disk. */
@@ -27,7 +28,8 @@ class WatchTest {
 
   private Verdict sample(String component, int second, double busy) {
     double busyNs = busy * SECOND * (1 + 0.01 * (second % 3));
-    return watch.add(new Sample("g", component, component, second * SECOND, SECOND, 100, 8 * MB, busyNs, busyNs * busyNs / 1e6, 1));
+    return watch.add(List.of(
+        new Sample("g", component, component, second * SECOND, SECOND, 100, 8 * MB, busyNs, busyNs * busyNs / 1e6, 1)));
   }
 
   @Test
