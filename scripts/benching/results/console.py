@@ -1,6 +1,7 @@
 """What scripts/bench-console measured."""
 
 from .chart import Bar, chart
+from .collapsed import collapsed
 from .figures import HEAD, details, line, number
 from .machine import sentence
 from .reasons import verdicts
@@ -48,8 +49,8 @@ def page(document):
         "is for each run: the worst one is judged. `others took` is the greatest share of the processors that went to other "
         "processes during a run.", "", *with_broker(rows),
         *verdicts(document), *[f"Not measured: {reason}.\n" for reason in document.get("not_measured", [])],
-        *HEAD, *map(line, rows), "", *scales(rows), *parts(rows),
-        "![Times of the page and its service](console.svg)", "", "More of each row:", "", *map(details, rows), "",
+        *collapsed(f"All {len(rows)} rows", [*HEAD, *map(line, rows)]), *scales(rows), *parts(rows),
+        "![Times of the page and its service](console.svg)", "", *collapsed("More figures of each row", map(details, rows)),
         f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""])
 
 

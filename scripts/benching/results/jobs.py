@@ -3,6 +3,7 @@
 from ..limit import verdict_of
 from . import scale
 from .chart import Bar, chart
+from .collapsed import collapsed
 from .machine import sentence
 from .reasons import verdicts
 
@@ -57,9 +58,10 @@ def page(document, grown=None):
         "core second: by the seconds that the measured process and its broker spent on processors together. The spread is the range of "
         "the repetitions without the lowest and the highest tenth, as a share of the median.", "",
         *verdicts(document), "![Rates of all rows](jobs.svg)", "",
-        "| row | what | median | least | spread | beside | held to | | others took |",
-        "| --- | --- | ---: | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows), "", "More figures of each row:", "",
-        *[details(row) for row in rows if row["details"]], "",
+        *collapsed(f"All {len(rows)} rows", [
+            "| row | what | median | least | spread | beside | held to | | others took |",
+            "| --- | --- | ---: | ---: | ---: | --- | --- | --- | ---: |", *map(line, rows)]),
+        *collapsed("More figures of each row", [details(row) for row in rows if row["details"]]),
         f"Command: `{document['command']}`. Machine: {sentence(document)}.", "", *(scale.sections(grown) if grown else [])])
 
 

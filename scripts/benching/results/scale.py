@@ -1,6 +1,7 @@
 """What scripts/bench-scale measured."""
 
 from .chart import Bar, chart
+from .collapsed import collapsed
 from .figures import HEAD, details, line, number
 from .machine import sentence
 from .reasons import verdicts
@@ -34,8 +35,8 @@ def sections(document):
     for prefix, (title, text) in PARTS.items():
         rows = [row for row in document["rows"] if part(row["name"]) == prefix]
         if rows:
-            lines += [f"### {title}", "", text, "", *HEAD, *map(line, rows), ""]
-    return [*lines, "More of each row:", "", *map(details, document["rows"]), "",
+            lines += [f"### {title}", "", text, "", *collapsed(f"All {len(rows)} rows", [*HEAD, *map(line, rows)])]
+    return [*lines, *collapsed("More figures of each row", map(details, document["rows"])),
             f"Command: `{document['command']}`. Machine: {sentence(document)}.", ""]
 
 
