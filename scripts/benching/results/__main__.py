@@ -53,7 +53,7 @@ def pages(bench):
     if matrix:
         found["bottleneck/README.md"] = transfers.page(matrix)
         found |= {f"bottleneck/{name}": picture for name, picture in transfers.figures(matrix).items()}
-    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix, served, program)
+    found["README.md"] = overview.page(single, measured, bench.get("jobs"), validation, bench.get("console"), matrix, served, program, bench.get("scale"))
     return found
 
 

@@ -41,6 +41,13 @@ def details(row):
     return f"- `{row['name']}` ({row['measured']}, commit {row['commit']}, {row['events']:,} events)" + (f": {found}" if found else "")
 
 
+def count(met, missed, unjudged):
+    """How many aims are met, of all, and what became of the others."""
+    others = [f"{many} {what}" for many, what in ((missed, "missed"), (unjudged, "without a verdict")) if many]
+    return ", ".join([f"{met} of {met + missed + unjudged} met", *others])
+
+
 def summary(document):
-    judged = [row for row in document["rows"] if "met" in row]
-    return f"{sum(row['met'] for row in judged)} of {len(judged)} aims met"
+    rows = document["rows"]
+    return count(sum(row.get("met") is True for row in rows), sum(row.get("met") is False for row in rows),
+                 sum("unjudged" in row for row in rows))

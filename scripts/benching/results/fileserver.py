@@ -5,6 +5,7 @@ from statistics import median
 from ..fileserver.servers import MODES
 from ..interval import interval
 from .chart import Bar, chart
+from .figures import count as count_text
 from .machine import sentence
 from .paper import TABLE_3, TABLE_3_BYTES, TABLE_3_MACHINE
 
@@ -43,7 +44,7 @@ def count(document):
     """In how many figures the aim is met, missed, not shown."""
     found = Study(document).verdicts()
     met, missed = found.count("met"), found.count("**missed**")
-    return f"{met} of {len(found)} met, {missed} missed, {len(found) - met - missed} without a verdict"
+    return count_text(met, missed, len(found) - met - missed)
 
 
 def summary(document):

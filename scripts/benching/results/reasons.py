@@ -93,4 +93,4 @@ def verdicts(document):
             why = reason(row, document)
             missed.setdefault(why or row["name"], (why, []))[1].append(f"`{row['name']}` by {row['missed_by']:.0%}")
     lines = [f"- {', '.join(rows)}" + (f": {why}." if why else "") for why, rows in missed.values()]
-    return [f"{summary(document)}; missed:", "", *lines, ""] if lines else [f"{summary(document)}.", ""]
+    return [f"Aims: {summary(document)}.", "", *(["Missed:", "", *lines, ""] if lines else [])]
