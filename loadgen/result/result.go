@@ -114,7 +114,7 @@ type Bytes struct {
 // sent do not appear at all (coordinated omission: G. Tene, "How NOT to Measure Latency", 2013; the correction by an intended
 // schedule is wrk2's and HdrHistogram's). Headline, objectives, grades, aims and comparisons all use RTT.
 //
-// ServiceTime begins with the actual send. It is what the study of package results/study calls RTT, and the sum of its three
+// ServiceTime begins with the actual send. It is what the study of package loadgen/study calls RTT, and the sum of its three
 // parts: PRT, from before sending to after sending; PT, from there to before receiving, negative where the message is there
 // before the call returns; SRT, to after receiving.
 //

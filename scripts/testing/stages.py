@@ -180,7 +180,7 @@ WITHOUT_CHAOS = [
     LINT,
     Stage("console's service over HTTP", WAITING, ("c", "go", "java"), "scripts/test-api",
           functools.partial(reports.tap, group=reports.API), "api"),
-    go_tests("generator fleet's study", WAITING, ("go", "java"), "results/study", "-count=1 -timeout 38m", "study"),
+    go_tests("generator fleet's study", WAITING, ("go", "java"), "loadgen/study", "-count=1 -timeout 38m", "study"),
     Stage("README commands on an odd machine", WAITING, ("c", "go", "java"), reports.ODD_MACHINE.command,
           functools.partial(reports.tap, group=reports.ODD_MACHINE), "readme-odd", after=("README commands",)),
     fuzzing("Java", ("java",), after=(JAVA_UNIT.name,)),  # it writes reports of the same tests
@@ -202,7 +202,7 @@ UNIT = [
     VECTORS,
     CODEC,
     go_tests("generator fleet, unit tests", WORKING, ("go",), "loadgen", "", "fleet-unit", environment="LIFELINE_TESTS=unit", inputs=(".",)),
-    go_tests("generator fleet's study, unit tests", WORKING, ("go",), "results/study", "", "study-unit", environment="LIFELINE_TESTS=unit",
+    go_tests("generator fleet's study, unit tests", WORKING, ("go",), "loadgen/study", "", "study-unit", environment="LIFELINE_TESTS=unit",
              inputs=(".",)),
     Stage("Python, unit tests", WORKING, ("c", "go"), python_tests("--unit"), reports.tap, "python-unit", inputs=(".",)),
 ]

@@ -19,10 +19,10 @@ import (
 
 	fleet "lifeline/loadgen/run"
 	"lifeline/loadgen/scenario"
-	"lifeline/results/study"
-	"lifeline/results/study/derived"
-	"lifeline/results/study/pingpong"
-	"lifeline/results/study/stored"
+	"lifeline/loadgen/study"
+	"lifeline/loadgen/study/derived"
+	"lifeline/loadgen/study/pingpong"
+	"lifeline/loadgen/study/stored"
 )
 
 func main() {

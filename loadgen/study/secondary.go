@@ -7,7 +7,7 @@ import (
 	"lifeline/loadgen/plot"
 	"lifeline/loadgen/report"
 	"lifeline/loadgen/result"
-	"lifeline/results/study/derived"
+	"lifeline/loadgen/study/derived"
 )
 
 // secondarySection is Figure 10: what stands for R-GMA's Secondary Producers, which republish what they consume.

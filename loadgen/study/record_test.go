@@ -37,7 +37,7 @@ func TestARecordNamesNoOtherProgramOfTheMachine(t *testing.T) {
 func TestNothingPublishedNamesAProcessOfTheMachine(t *testing.T) {
 	process := regexp.MustCompile(`\(process \d+\)|"pid":`)
 	files := 0
-	err := filepath.WalkDir("../fleet", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../results/fleet", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -51,7 +51,7 @@ func TestNothingPublishedNamesAProcessOfTheMachine(t *testing.T) {
 	if err != nil || files == 0 {
 		t.Errorf("%d files, %v", files, err)
 	}
-	records, err := readRecords("../fleet/data")
+	records, err := readRecords("../../results/fleet/data")
 	for id, r := range records {
 		if r.Noise.Busiest != nil {
 			t.Errorf("%s names %v", id, r.Noise.Busiest)

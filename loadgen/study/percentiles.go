@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"lifeline/loadgen/format"
-	"lifeline/results/study/paper"
+	"lifeline/loadgen/study/paper"
 )
 
 // percentileSections are Figures 8 and 9.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"lifeline/results/study/paper"
+	"lifeline/loadgen/study/paper"
 )
 
 // publishedFolder is where the committed pages and data are.
-var publishedFolder = filepath.Join("..", "fleet")
+var publishedFolder = filepath.Join("..", "..", "results", "fleet")
 
 // publishedPages are the committed pages by name.
 func publishedPages(t *testing.T) map[string]string {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"lifeline/loadgen/format"
-	"lifeline/results/study/stored"
+	"lifeline/loadgen/study/stored"
 )
 
 // storedQueries are the successors of R-GMA's latest and history queries.

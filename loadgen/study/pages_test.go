@@ -13,7 +13,7 @@ import (
 	"lifeline/loadgen/report"
 	"lifeline/loadgen/result"
 	"lifeline/loadgen/scenario"
-	"lifeline/results/study/paper"
+	"lifeline/loadgen/study/paper"
 )
 
 func TestPagesShowEveryPointAndEveryPictureTheyName(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"lifeline/results/study/paper"
+	"lifeline/loadgen/study/paper"
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/plot"

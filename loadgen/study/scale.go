@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"lifeline/results/study/paper"
+	"lifeline/loadgen/study/paper"
 
 	"lifeline/loadgen/format"
 	"lifeline/loadgen/report"

@@ -1,8 +1,8 @@
-module lifeline/results/study
+module lifeline/loadgen/study
 
 go 1.26.0
 
-replace lifeline/loadgen => ../../loadgen
+replace lifeline/loadgen => ..
 
 replace lifeline/schemas/go => ../../schemas/go
 

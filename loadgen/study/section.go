@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"lifeline/results/study/paper"
+	"lifeline/loadgen/study/paper"
 )
 
 const (
