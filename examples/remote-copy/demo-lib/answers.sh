@@ -10,7 +10,8 @@ ask() {
 
 print_answers() {
   local report=$LOGS/report.txt page=${PAGE_URL#http://} ledger
-  "$ROOT/scripts/lifeline-jobs" report --archive "$ARCHIVE" --svg "$SVG" --emitted "$EMITTED" >"$report" 2>"$LOGS/report.log" ||
+  "$ROOT/scripts/lifeline-jobs" report --archive "$ARCHIVE" --svg "$SVG" --emitted "$EMITTED" \
+    --set bottleneck.interval=200ms --set bottleneck.hold=1s >"$report" 2>"$LOGS/report.log" ||
     [[ -s $report ]] || fail_with_log "$LOGS/report.log" "the report failed"
   ledger=$(grep '^ledger: ' "$report" || true)
 
