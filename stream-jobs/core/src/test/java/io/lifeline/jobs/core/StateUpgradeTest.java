@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class StateUpgradeTest {
 
   private static final Path STATES = Path.of("src/test/state");
-  private static final Path NEWEST = STATES.resolve("2.txt");
+  private static final Path NEWEST = STATES.resolve("1.txt");
 
   static Stream<Path> stored() throws IOException {
     try (Stream<Path> files = Files.list(STATES)) {

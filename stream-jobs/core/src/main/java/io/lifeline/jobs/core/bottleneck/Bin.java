@@ -54,15 +54,14 @@ final class Bin {
     threads.forEach(out::zigzag);
   }
 
-  /** @param hasThreads whether the state names the threads */
-  static Bin decode(StateReader in, boolean hasThreads) {
+  static Bin decode(StateReader in) {
     Bin bin = new Bin(in.zigzag());
     bin.count = in.varint();
     bin.bytes = in.real();
     bin.busyNs = in.real();
     bin.meanNs = in.real();
     bin.squaredDeviations = in.real();
-    for (int left = hasThreads ? in.count(1) : 0; left > 0; left--) {
+    for (int left = in.count(1); left > 0; left--) {
       bin.threads.add(in.zigzag());
     }
     return bin;

@@ -220,26 +220,22 @@ final class Group {
   }
 
   static Group decode(BottleneckSettings settings, byte[] bytes) {
-    StateReader in = new StateReader(bytes);
-    int layout = in.versions(1, LAYOUT);
+    StateReader in = new StateReader(bytes).version(LAYOUT);
     String name = in.text();
     long lastMs = in.varint();
-    Watch watch = layout == 1 ? Watch.decodeOld(settings.idleNs(), in) : Watch.decode(settings.idleNs(), in);
-    Group group = new Group(name, settings, watch);
+    Group group = new Group(name, settings, Watch.decode(settings.idleNs(), in));
     group.lastMs = lastMs;
     group.told = in.text();
     group.toldSinceNs = in.zigzag();
     group.found = in.text();
     group.foundSinceNs = in.zigzag();
-    group.changedNs = layout == 1 ? watch.changedNs() : in.zigzag();
-    if (layout >= 3) {
-      group.firstMs = in.varint();
-      for (int left = in.count(2); left > 0; left--) {
-        group.waiting.add(new Waiting(Sample.fromBytes(in.blob()), in.varint()));
-      }
-      for (int left = in.count(3); left > 0; left--) {
-        group.dueNs.put(new Source(in.text(), in.text()), in.zigzag());
-      }
+    group.changedNs = in.zigzag();
+    group.firstMs = in.varint();
+    for (int left = in.count(2); left > 0; left--) {
+      group.waiting.add(new Waiting(Sample.fromBytes(in.blob()), in.varint()));
+    }
+    for (int left = in.count(3); left > 0; left--) {
+      group.dueNs.put(new Source(in.text(), in.text()), in.zigzag());
     }
     return group;
   }

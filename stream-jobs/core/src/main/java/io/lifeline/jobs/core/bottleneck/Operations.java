@@ -126,8 +126,7 @@ final class Operations {
   }
 
   static Operations decode(BottleneckSettings settings, byte[] bytes) {
-    StateReader in = new StateReader(bytes);
-    boolean hasThreads = in.versions(1, LAYOUT) > 1;
+    StateReader in = new StateReader(bytes).version(LAYOUT);
     Operations operations = new Operations(settings);
     operations.belongTo(in.text(), in.text(), in.varint());
     operations.newestNs = in.fixed64();
@@ -137,11 +136,11 @@ final class Operations {
     }
     for (int left = in.count(2); left > 0; left--) {
       String component = in.text();
-      Bin bin = Bin.decode(in, hasThreads);
+      Bin bin = Bin.decode(in);
       operations.bins.put(new Place(bin.startNs(), component), bin);
     }
     for (int left = in.count(2); left > 0; left--) {
-      operations.reports.put(in.text(), Report.decode(in, hasThreads));
+      operations.reports.put(in.text(), Report.decode(in));
     }
     return operations;
   }

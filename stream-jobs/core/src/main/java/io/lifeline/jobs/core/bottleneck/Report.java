@@ -47,11 +47,10 @@ final class Report {
         (field, a) -> out.text(field).varint(a.count).real(a.sum).real(a.variance).varint(a.threads));
   }
 
-  /** @param hasThreads whether the state has the numbers of threads */
-  static Report decode(StateReader in, boolean hasThreads) {
+  static Report decode(StateReader in) {
     Report report = new Report();
     for (int left = in.count(18); left > 0; left--) {
-      report.aspects.put(in.text(), new Aspect(in.varint(), in.real(), in.real(), hasThreads ? in.varint() : 0));
+      report.aspects.put(in.text(), new Aspect(in.varint(), in.real(), in.real(), in.varint()));
     }
     return report;
   }

@@ -82,10 +82,9 @@ public record Sample(
   }
 
   public static Sample fromBytes(byte[] bytes) {
-    StateReader in = new StateReader(bytes);
-    int layout = in.versions(1, LAYOUT);
+    StateReader in = new StateReader(bytes).version(LAYOUT);
     return new Sample(
         in.text(), in.text(), in.text(), in.zigzag(), in.varint(), in.varint(), in.real(), in.real(), in.real(),
-        layout == 1 ? 0 : in.varint());
+        in.varint());
   }
 }

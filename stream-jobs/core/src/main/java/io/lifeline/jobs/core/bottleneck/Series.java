@@ -207,21 +207,4 @@ final class Series {
     }
     return series;
   }
-
-  /** Reads past a series of an earlier release, which did not know how many threads there were. */
-  static void skipOld(StateReader in) {
-    in.fixed64();
-    for (int left = in.count(33); left > 0; left--) {
-      in.zigzag();
-      in.real();
-      in.real();
-      in.real();
-      in.real();
-    }
-    for (int left = in.count(2); left > 0; left--) {
-      in.text();
-      in.zigzag();
-    }
-  }
-
 }

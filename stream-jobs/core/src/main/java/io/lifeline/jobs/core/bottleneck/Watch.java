@@ -200,23 +200,4 @@ final class Watch {
     }
     return watch;
   }
-
-  /** Reads the state of an earlier release, whose samples have no number of threads, and starts again without them. */
-  static Watch decodeOld(long idleNs, StateReader in) {
-    Watch watch = new Watch(idleNs);
-    watch.changedNs = in.zigzag();
-    for (int left = in.count(2); left > 0; left--) {
-      in.text();
-      Series.skipOld(in);
-    }
-    for (int left = in.count(2); left > 0; left--) {
-      in.text();
-      in.varint();
-      for (int levels = 3; levels > 0; levels--) {
-        Level.decode(in);
-      }
-      in.real();
-    }
-    return watch;
-  }
 }

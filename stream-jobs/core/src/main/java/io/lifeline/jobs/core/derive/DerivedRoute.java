@@ -96,10 +96,9 @@ final class DerivedRoute {
    * the same sequences could otherwise have two contents: the job may have died before it saved what it sent.
    */
   static DerivedRoute decode(String stream, String recipe, RouteKey parent, byte[] bytes) {
-    StateReader in = new StateReader(bytes);
-    boolean hasFirst = in.versions(2, 3) == 3; // without it the route begins anew, since its name depends on it
+    StateReader in = new StateReader(bytes).version(3);
     DerivedRoute route =
-        new DerivedRoute(new Incarnation(in.fixed64(), in.fixed64()), hasFirst ? in.fixed64() : 0, in.varint());
+        new DerivedRoute(new Incarnation(in.fixed64(), in.fixed64()), in.fixed64(), in.varint());
     route.sequence = in.varint();
     route.eventsInSinceSent = in.varint();
     route.leftOut = in.varint();
