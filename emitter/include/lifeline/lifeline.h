@@ -291,7 +291,9 @@ static inline void ll_stats(ll_statistics *statistics) {
  *    child cannot start threads, or the child cannot read /proc/self/task, so that it would not end with its main
  *    thread. Then its events stay in its ring file, for the next start or lifeline-recover, ll_flush returns ETIMEDOUT
  *    at once, and a full ring drops events. To find out, its first event takes up to a second, with a process that a
- *    wait for any child, of __WALL or __WCLONE, may meet;
+ *    wait for any child, of __WALL or __WCLONE, may meet. The library's threads make the parent a process
+ *    of several threads: such a child may call only functions that are async-signal-safe, as _Fork(3) says. Another one,
+ *    such as malloc, fork or pthread_create, waits for ever if one of these threads held its lock: use fork;
  *  - vfork, posix_spawn: no effect, since nothing may be called between them and exec;
  *  - exec: the rings stay in their file. The new program sends them if it is the same program, and an emitter;
  *    otherwise lifeline-recover does after the process has ended. Call ll_flush before, to send them now and to keep
